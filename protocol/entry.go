@@ -1,0 +1,121 @@
+package protocol
+
+import "time"
+
+// Kind says which of an entry's parts is filled.
+type Kind string
+
+// The kinds of entries.
+const (
+	KindMessage Kind = "message" // a message was accepted
+	KindStep    Kind = "step"    // a delivery went one step further
+	KindAgent   Kind = "agent"   // an agent's state changed
+	KindHub     Kind = "hub"     // a hub took the stream, or let it go
+)
+
+// Entry is one line of the stream. The stream is the truth of the house:
+// everything shown or decided is a fold over its entries.
+type Entry struct {
+	Seq     uint64       `json:"seq"`  // given by the stream
+	Time    time.Time    `json:"time"` // given by whoever appends
+	Kind    Kind         `json:"kind"`
+	Message *Accepted    `json:"message,omitempty"`
+	Step    *Step        `json:"step,omitempty"`
+	Agent   *AgentChange `json:"agent,omitempty"`
+	Hub     *HubChange   `json:"hub,omitempty"`
+}
+
+// Accepted is a message together with its place in the work.
+type Accepted struct {
+	Message Message `json:"message"`
+	Task    string  `json:"task,omitempty"`    // the root request's id
+	Parent  string  `json:"parent,omitempty"`  // for a delegation: the request it was made for
+	Session string  `json:"session,omitempty"` // the API session it belongs to
+	// Collected says that the sender waits for the answer itself, as a
+	// blocking send inside a pane does: the answer is not typed into its pane.
+	Collected bool `json:"collected,omitempty"`
+	// Closing stands on the response or error that ends a request.
+	Closing *Closing `json:"closing,omitempty"`
+}
+
+// Closing is how a request ended.
+type Closing struct {
+	Status     Status `json:"status"`
+	LatencyMS  int64  `json:"latency_ms"`
+	RetryCount int    `json:"retry_count"`
+	Evidence   string `json:"evidence,omitempty"` // the witness that decided
+	Truncated  bool   `json:"truncated,omitempty"`
+	Code       Code   `json:"code,omitempty"`
+}
+
+// StepName is how far a delivery has come.
+//
+//	queued -> claimed -> typed -> submitted -> accepted -> answered
+//	             |         |          |            |
+//	             +---------+----------+------------+--> failed -> (claimed again | dead)
+//	queued -> expired | cancelled
+type StepName string
+
+// The steps. Queued has no entry of its own: it is the message's acceptance.
+const (
+	Queued    StepName = "queued"
+	Claimed   StepName = "claimed"   // a worker is about to type it; Req is fixed
+	Typed     StepName = "typed"     // the paste went into the pane
+	Submitted StepName = "submitted" // Enter was pressed and the composer let go
+	Taken     StepName = "accepted"  // the agent has taken the prompt
+	Answered  StepName = "answered"  // the turn is over
+	Undone    StepName = "failed"    // the attempt is over without an answer
+	Expired   StepName = "expired"   // its time to live passed while it was queued
+	Dropped   StepName = "cancelled" // somebody cancelled it
+	DeadEnd   StepName = "dead"      // no further attempt will be made
+)
+
+// Step is one step of one delivery. A delivery types one or more messages
+// (a request, an event, or all results of a turn) into one pane as one prompt.
+type Step struct {
+	Name     StepName `json:"name"`
+	Agent    string   `json:"agent"`
+	Messages []string `json:"messages"`      // ids; the first names the delivery
+	Attempt  int      `json:"attempt"`       // counts from 1
+	Req      string   `json:"req,omitempty"` // the attempt's id on the screen
+	Epoch    string   `json:"epoch,omitempty"`
+	Evidence string   `json:"evidence,omitempty"`
+	Code     Code     `json:"code,omitempty"`   // on failed and dead
+	Reason   string   `json:"reason,omitempty"` // for a person
+	// Again says that another attempt cannot do the work twice.
+	Again bool `json:"again,omitempty"`
+	// Text is the partial answer of a failed attempt, or an answer that
+	// delegated or belongs to an event: one that no message carries.
+	Text      string `json:"text,omitempty"`
+	Truncated bool   `json:"truncated,omitempty"`
+}
+
+// AgentState is the state of an agent at its pane.
+type AgentState string
+
+// The agent states.
+const (
+	Starting AgentState = "starting"
+	Idle     AgentState = "idle"
+	Busy     AgentState = "busy"
+	Waiting  AgentState = "waiting_for_human"
+	Degraded AgentState = "degraded"
+	Dead     AgentState = "dead"
+	Paused   AgentState = "paused" // shown for an agent whose deliveries are held
+)
+
+// AgentChange says that an agent changed.
+type AgentChange struct {
+	Name     string     `json:"name"`
+	State    AgentState `json:"state"`
+	Reason   string     `json:"reason,omitempty"`
+	Restarts int        `json:"restarts,omitempty"`
+	PID      int        `json:"pid,omitempty"`
+}
+
+// HubChange says that a hub started or stopped on this stream.
+type HubChange struct {
+	Event   string `json:"event"` // started, stopped
+	PID     int    `json:"pid"`
+	Version string `json:"version,omitempty"`
+}

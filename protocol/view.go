@@ -1,0 +1,124 @@
+package protocol
+
+import "time"
+
+// TaskState is where a task stands.
+type TaskState string
+
+// The task states.
+const (
+	TaskPending    TaskState = "pending"
+	TaskInProgress TaskState = "in_progress"
+	TaskCompleted  TaskState = "completed"
+	TaskFailed     TaskState = "failed"
+	TaskCancelled  TaskState = "cancelled"
+	TaskNeedsHuman TaskState = "needs_human"
+)
+
+// Done says that nothing more will happen to the task by itself.
+func (s TaskState) Done() bool {
+	return s == TaskCompleted || s == TaskFailed || s == TaskCancelled
+}
+
+// Task is a request and what became of it. Its id is the request's message id.
+type Task struct {
+	ID       string    `json:"id"`
+	Root     string    `json:"root"`
+	Parent   string    `json:"parent,omitempty"`
+	Session  string    `json:"session,omitempty"`
+	From     string    `json:"from"`
+	Agent    string    `json:"agent"`
+	Text     string    `json:"text"` // shortened once the task is over
+	State    TaskState `json:"state"`
+	Reason   string    `json:"reason,omitempty"`
+	Code     Code      `json:"code,omitempty"`
+	Progress int       `json:"progress"`
+	Turns    int       `json:"turns"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	Result   string    `json:"result,omitempty"`
+	Evidence string    `json:"evidence,omitempty"`
+	Children []Task    `json:"children,omitempty"`
+	Attempts []Attempt `json:"attempts,omitempty"`
+}
+
+// Attempt is one try at typing something into a pane for a task.
+type Attempt struct {
+	Messages []string `json:"messages"`
+	Number   int      `json:"number"`
+	Req      string   `json:"req"`
+	Steps    []Mark   `json:"steps"`
+}
+
+// Mark is a step with its time.
+type Mark struct {
+	Step      StepName  `json:"step"`
+	Time      time.Time `json:"time"`
+	Seq       uint64    `json:"seq"`
+	Evidence  string    `json:"evidence,omitempty"`
+	Code      Code      `json:"code,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Text      string    `json:"text,omitempty"`
+	Truncated bool      `json:"truncated,omitempty"`
+}
+
+// AgentStatus is what a person wants to know about an agent.
+type AgentStatus struct {
+	Name         string     `json:"name"`
+	Role         Role       `json:"role"`
+	Engine       string     `json:"engine"`
+	State        AgentState `json:"state"`
+	Task         string     `json:"task,omitempty"`
+	Queue        int        `json:"queue"`
+	Reason       string     `json:"reason,omitempty"`
+	Pane         string     `json:"pane,omitempty"`
+	PID          int        `json:"pid,omitempty"`
+	Restarts     int        `json:"restarts,omitempty"`
+	LastActivity time.Time  `json:"last_activity,omitzero"`
+	Since        time.Time  `json:"since,omitzero"` // of the state
+}
+
+// InboxItem is something that waits for a person.
+type InboxItem struct {
+	ID     string    `json:"id"`   // the task, or the agent
+	Kind   string    `json:"kind"` // needs_human, dialog
+	Agent  string    `json:"agent"`
+	Task   string    `json:"task,omitempty"`
+	Text   string    `json:"text"`
+	Since  time.Time `json:"since"`
+	Screen string    `json:"screen,omitempty"`
+}
+
+// Health is the state of the hub itself.
+type Health struct {
+	PID      int       `json:"pid"`
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+	Session  string    `json:"session"`
+	Socket   string    `json:"socket"`   // the tmux server's name
+	Events   bool      `json:"events"`   // the control-mode client is attached
+	Problems []string  `json:"problems"` // each with its cure
+	Seq      uint64    `json:"seq"`
+	Journal  string    `json:"journal"`
+}
+
+// Overview is everything `status` shows.
+type Overview struct {
+	Agents []AgentStatus `json:"agents"`
+	Tasks  []Task        `json:"tasks"`
+	Inbox  []InboxItem   `json:"inbox"`
+	Hub    Health        `json:"hub"`
+}
+
+// Metrics are the communication figures of the agent protocol, folded from
+// the stream, so that they survive a restart.
+type Metrics struct {
+	MessagesSent     int            `json:"messages_sent"`
+	MessagesReceived int            `json:"messages_received"`
+	AvgLatencyMS     float64        `json:"avg_latency_ms"`
+	ErrorRate        float64        `json:"error_rate"`
+	RetryRate        float64        `json:"retry_rate"`
+	TimeoutRate      float64        `json:"timeout_rate"`
+	ByType           map[Type]int   `json:"by_type"`
+	ByAgent          map[string]int `json:"by_agent"`
+}
