@@ -1,0 +1,37 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ReportEvent is what a program in a pane tells about itself.
+type ReportEvent string
+
+// The events on an engine's channel.
+const (
+	ReportReady    ReportEvent = "ready"    // the program takes prompts now
+	ReportAccepted ReportEvent = "accepted" // it has taken the prompt Req
+	ReportProgress ReportEvent = "progress" // it is still at work on Req
+	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
+	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
+)
+
+// Report is one line of a pane's spool file: the exact channel by which a
+// program tells the hub how far it is, kept on disk so that nothing said
+// while the hub was dead is lost.
+type Report struct {
+	Event ReportEvent `json:"event"`
+	Req   string      `json:"req,omitempty"`
+	Text  string      `json:"text,omitempty"`
+	Time  time.Time   `json:"time"`
+}
+
+// Line is the report as it stands in the spool, with its newline.
+func (r Report) Line() []byte {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil // a struct of strings and a time always encodes
+	}
+	return append(line, '\n')
+}
