@@ -1,0 +1,87 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Screen is what a pane shows and how it stands, taken at one instant.
+type Screen struct {
+	Pane, Epoch, Note         string
+	Dead                      bool
+	ExitStatus, ExitSignal    int
+	Alternate, CopyMode       bool
+	Width, Height             int
+	CursorX, CursorY          int
+	HistorySize, HistoryLimit int
+	Clients                   int      // attached clients with a screen, not control clients
+	Lines                     []string // history and screen, wraps joined, trailing blanks cut, oldest first
+	Visible                   []string // the rows on the screen as they stand
+}
+
+// screenFormat lists the numbers of a Screen; the note comes last because it alone is free text.
+const screenFormat = "pane|#{pane_id}|#{@orchestrator_agent}|#{@orch_epoch}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
+	"#{alternate_on}|#{pane_in_mode}|#{pane_width}|#{pane_height}|#{cursor_x}|#{cursor_y}|#{history_size}|#{history_limit}|#{@orch_note}"
+
+const screenFields = 16
+
+// Capture reads the screen and up to history rows above it, in one command and so at one instant. On the alternate
+// screen, which has no history, the rows above are those of the main screen. It is a process of its own because a
+// capture through the control client leaks in the server, and it always reads a bounded part, because the server does
+// nothing else meanwhile.
+func (p *Pane) Capture(ctx context.Context, history int) (Screen, error) {
+	id := p.info.ID
+	out, err := p.s.run(ctx,
+		"list-clients", "-t", "="+p.s.o.Session, "-F", "client|#{client_control_mode}", ";",
+		"display-message", "-p", "-t", id, screenFormat, ";",
+		"capture-pane", "-p", "-t", id, ";",
+		"capture-pane", "-p", "-J", "-S", strconv.Itoa(-max(history, 0)), "-t", id)
+	if err != nil {
+		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, err)
+	}
+	screen, name, err := parseScreen(out)
+	if err != nil {
+		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, err)
+	}
+	if screen.Pane != id || name != p.info.Name {
+		// A new server gives the same ids to other panes.
+		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, ErrGone)
+	}
+	return screen, nil
+}
+
+// parseScreen reads the clients, the line of numbers, as many rows as the pane is high, and the joined lines.
+func parseScreen(out string) (Screen, string, error) {
+	var s Screen
+	rows := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	for len(rows) > 0 && strings.HasPrefix(rows[0], "client|") {
+		if rows[0] != "client|1" {
+			s.Clients++
+		}
+		rows = rows[1:]
+	}
+	if len(rows) == 0 {
+		return s, "", fmt.Errorf("tmux printed nothing about it")
+	}
+	f := strings.SplitN(rows[0], "|", screenFields)
+	if len(f) != screenFields || f[0] != "pane" {
+		return s, "", fmt.Errorf("tmux printed %q", rows[0])
+	}
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	s.Pane, s.Epoch, s.Note = f[1], f[3], f[15]
+	s.Dead, s.ExitStatus, s.ExitSignal = f[4] == "1", number(f[5]), number(f[6])
+	s.Alternate, s.CopyMode = f[7] == "1", number(f[8]) > 0
+	s.Width, s.Height, s.CursorX, s.CursorY = number(f[9]), number(f[10]), number(f[11]), number(f[12])
+	s.HistorySize, s.HistoryLimit = number(f[13]), number(f[14])
+	rows = rows[1:]
+	if len(rows) < s.Height {
+		return s, f[2], fmt.Errorf("tmux printed %d rows of %d", len(rows), s.Height)
+	}
+	s.Visible = rows[:s.Height:s.Height]
+	for _, line := range rows[s.Height:] {
+		s.Lines = append(s.Lines, strings.TrimRight(line, " "))
+	}
+	return s, f[2], nil
+}

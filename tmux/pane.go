@@ -1,0 +1,144 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Pane is one pane at one epoch. A Pane of an epoch that has passed is still safe to use: it is refused.
+type Pane struct {
+	s      *Server
+	info   PaneInfo
+	output func() chan struct{} // subscribes at the first call
+}
+
+// Pane gives access to a pane as it was when info was read.
+func (s *Server) Pane(info PaneInfo) *Pane {
+	subscribe := func() chan struct{} { return s.events.subscribe(info.ID, info.Epoch) }
+	return &Pane{s: s, info: info, output: sync.OnceValue(subscribe)}
+}
+
+// Output wakes its reader when the pane printed something; notices while nobody reads are merged into one. It stays
+// silent while the control client is away, so a reader also looks by itself from time to time.
+func (p *Pane) Output() <-chan struct{} { return p.output() }
+
+// bufferPrefix begins the names of our paste buffers and of the files they come from.
+const bufferPrefix = "orch-"
+
+// bufferBase begins those of this driver.
+func (s *Server) bufferBase() string { return bufferPrefix + s.o.Project + "-" + s.tag + "-" }
+
+// guard is true inside the server when the pane still is what the caller takes it for and listens. Pasting into a dead
+// pane would crash tmux 3.3a, and a check made out here could be too old by the time the text arrives.
+func (p *Pane) guard() string {
+	conditions := []string{
+		"#{==:#{pane_dead},0}",
+		"#{==:#{pane_input_off},0}",
+		"#{==:#{@orch_epoch}," + p.info.Epoch + "}",
+		"#{==:#{@orchestrator_agent}," + p.info.Name + "}",
+	}
+	all := conditions[0]
+	for _, c := range conditions[1:] {
+		all = "#{&&:" + all + "," + c + "}"
+	}
+	return all
+}
+
+// Paste types the parts into the pane, each as a bracketed paste of its own where the program has asked for brackets,
+// byte for byte, and keeps note in the pane; copy mode is left first. All of it happens or, with ErrRefused or ErrGone,
+// nothing.
+func (p *Pane) Paste(ctx context.Context, note string, parts ...[]byte) error {
+	if err := checkLine("note", note); err != nil {
+		return fmt.Errorf("paste to %s: %w", p.info.Name, err)
+	}
+	base := p.s.bufferBase() + token()
+	var load, names []string
+	defer func() { p.s.discard(names) }()
+	for i, part := range parts {
+		if len(part) == 0 {
+			continue // tmux makes no buffer of nothing
+		}
+		name := fmt.Sprintf("%s-%d", base, i)
+		names = append(names, name)
+		file := filepath.Join(p.s.o.Dir, name)
+		if err := os.WriteFile(file, part, 0o600); err != nil {
+			return fmt.Errorf("paste to %s: %w", p.info.Name, err)
+		}
+		load = append(load, "load-buffer", "-b", name, literal(file), ";")
+	}
+	line := []string{
+		command("set-option", "-p", "-t", p.info.ID, "@orch_note", note),
+		command("copy-mode", "-q", "-t", p.info.ID),
+	}
+	for _, name := range names {
+		line = append(line, command("paste-buffer", "-p", "-r", "-d", "-b", name, "-t", p.info.ID))
+	}
+	if err := p.guarded(ctx, load, line); err != nil {
+		p.s.dropBuffers(ctx, names)
+		return fmt.Errorf("paste into pane %s of %s: %w", p.info.ID, p.info.Name, err)
+	}
+	return nil
+}
+
+// keyForm is what tmux knows as a key; other words it would type out letter by letter.
+var keyForm = regexp.MustCompile(`^([CMS]-)*(\S|Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|IC|DC|F([1-9]|1[0-2]))$`)
+
+// Press sends keys by their tmux names, such as "Enter", "Escape" or "C-c", under the same guard as Paste.
+func (p *Pane) Press(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		if !keyForm.MatchString(key) {
+			return fmt.Errorf("press %q in pane of %s: tmux knows no such key", key, p.info.Name)
+		}
+	}
+	line := []string{
+		command("copy-mode", "-q", "-t", p.info.ID),
+		command(append([]string{"send-keys", "-t", p.info.ID, "--"}, keys...)...),
+	}
+	if err := p.guarded(ctx, nil, line); err != nil {
+		return fmt.Errorf("press %s in pane %s of %s: %w", strings.Join(keys, " "), p.info.ID, p.info.Name, err)
+	}
+	return nil
+}
+
+// guarded runs first, then the commands of line as one step inside the server, provided that the guard holds.
+func (p *Pane) guarded(ctx context.Context, first, line []string) error {
+	const done, refused = "DONE", "REFUSED"
+	act := sequence(append(line, command("display-message", "-p", done))...)
+	args := append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, command("display-message", "-p", refused))
+	out, err := p.s.run(ctx, args...)
+	if err != nil {
+		return err
+	}
+	switch strings.TrimSpace(out) {
+	case done:
+		return nil
+	case refused:
+		return ErrRefused
+	}
+	return fmt.Errorf("tmux printed %q", out)
+}
+
+// discard removes the files of a paste.
+func (s *Server) discard(names []string) {
+	for _, name := range names {
+		if err := os.Remove(filepath.Join(s.o.Dir, name)); err != nil && !os.IsNotExist(err) {
+			s.o.Log.Warn().Err(err).Msg("paste file stays")
+		}
+	}
+}
+
+// dropBuffers removes the buffers of a paste that was not made, also when its caller has given up meanwhile.
+func (s *Server) dropBuffers(ctx context.Context, names []string) {
+	ctx = context.WithoutCancel(ctx)
+	for _, name := range names {
+		// Usually there is none: a paste that failed before it began has no buffer, and a server that is gone took it along.
+		if _, err := s.run(ctx, "delete-buffer", "-b", name); err != nil {
+			s.o.Log.Debug().Err(err).Str("buffer", name).Msg("no paste buffer to remove")
+		}
+	}
+}

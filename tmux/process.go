@@ -1,0 +1,151 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// wrapper runs an agent's program as the pane's own command and holds the terminal open for a moment after its end:
+// tmux loses what a program prints in its last instants. A program that was ended by a signal is reported so, by
+// ending the same way. Ctrl-C is the program's affair, hence the empty traps, which the program does not inherit.
+const wrapper = `trap : INT QUIT; "$@"; rc=$?; sleep 0.3; trap - INT QUIT
+if [ $rc -gt 128 ]; then ulimit -c 0; kill -$((rc-128)) $$; fi 2>/dev/null; exit $rc`
+
+// plain runs a program directly; it only keeps tmux from reading a lone word as a line of shell.
+const plain = `exec "$@"`
+
+// processArgs are the arguments of new-session, new-window, split-window and respawn-pane that say what to run.
+func processArgs(p PaneSpec) []string {
+	var args []string
+	if p.Dir != "" {
+		args = append(args, "-c", literal(p.Dir))
+	}
+	for _, kv := range p.Env {
+		args = append(args, "-e", kv)
+	}
+	how := wrapper
+	if p.Name == HubPane {
+		how = plain
+	}
+	return append(append(args, "--", "sh", "-c", how, p.Name), p.Argv...)
+}
+
+// paneMarks are the commands that make the pane at target ours: its name, its epoch, and what happens at its death.
+// A pane-level setting against synchronize-panes keeps keys meant for one agent away from the others.
+func paneMarks(target string, p PaneSpec, windowName, epoch string) []string {
+	set := func(args ...string) string {
+		return command(append([]string{"set-option", "-p", "-t", target}, args...)...)
+	}
+	died := command("run-shell", "-b", "-C", command("rename-window", "-t", "#{window_id}", windowName))
+	marks := []string{
+		set("@orchestrator_agent", p.Name),
+		set("@orch_epoch", epoch),
+		set("remain-on-exit", "on"),
+		set("synchronize-panes", "off"),
+		set("allow-rename", "off"),
+	}
+	if p.Name == HubPane {
+		marks = append(marks, set("@orch_clock", "%s"), set("@orch_respawn", command(processArgs(p)...)))
+		died = sequence(respawnHook(), died)
+	}
+	// Renaming the window to its own name is the one thing that makes tmux tell control clients about a death.
+	return append(marks, command("set-hook", "-p", "-t", target, "pane-died", died))
+}
+
+// respawnHook starts the hub again in its own pane: at once, or a second later when it lived less than two, because a
+// hub that cannot start must not keep the machine busy. @orch_respawn holds the arguments of respawn-pane.
+func respawnHook() string {
+	again := "respawn-pane -t #{pane_id} #{@orch_respawn} ; set-option -p -t #{pane_id} @orch_born #{T:@orch_clock}"
+	return command("if-shell", "-F", "#{e|<:#{e|-:#{T:@orch_clock},#{@orch_born}},2}",
+		command("run-shell", "-b", "-d", "1", "-C", again), command("run-shell", "-C", again))
+}
+
+// reviveHub starts a dead hub and leaves a living one alone.
+func (s *Server) reviveHub(ctx context.Context, info PaneInfo, hub PaneSpec) error {
+	if !info.Dead {
+		return nil
+	}
+	_, err := s.restart(ctx, info, hub)
+	return err
+}
+
+// restart puts a new process into an existing pane. The new epoch is set first, so that nothing meant for the old
+// process reaches the new one.
+func (s *Server) restart(ctx context.Context, info PaneInfo, spec PaneSpec) (PaneInfo, error) {
+	set := func(args ...string) string {
+		return command(append([]string{"set-option", "-p", "-t", info.ID}, args...)...)
+	}
+	line := []string{
+		set("@orch_epoch", token()),
+		set("-u", "@orch_note"),
+		command(append([]string{"respawn-pane", "-k", "-t", info.ID}, processArgs(spec)...)...),
+		command("clear-history", "-t", info.ID),
+	}
+	if spec.Name == HubPane {
+		line = append(line, set("@orch_respawn", command(processArgs(spec)...)))
+	}
+	if _, err := s.script(ctx, sequence(line...)); err != nil {
+		return PaneInfo{}, fmt.Errorf("respawn %s: %w", spec.Name, err)
+	}
+	if !info.Dead {
+		endGroup(ctx, info.PID)
+	}
+	return s.byName(ctx, spec.Name)
+}
+
+// endGroup waits for the processes of a pane that was taken away. tmux only hangs up on them; one that ignores that
+// would go on working unseen, so it is killed after a second.
+func endGroup(ctx context.Context, leader int) {
+	gone := func() bool { return syscall.Kill(-leader, 0) != nil }
+	if leader > 1 && leader != syscall.Getpgrp() && !until(ctx, time.Second, gone) {
+		_ = syscall.Kill(-leader, syscall.SIGKILL)
+	}
+}
+
+// Respawn starts a pane's program anew: new epoch, empty history, no note. A pane that was killed is made again.
+func (s *Server) Respawn(ctx context.Context, spec PaneSpec) (PaneInfo, error) {
+	if err := s.check(spec); err != nil {
+		return PaneInfo{}, err
+	}
+	s.build.Lock()
+	defer s.build.Unlock()
+	panes, err := s.Panes(ctx)
+	if err != nil {
+		return PaneInfo{}, fmt.Errorf("respawn %s: %w", spec.Name, err)
+	}
+	for _, p := range panes {
+		if p.Name == spec.Name {
+			return s.restart(ctx, p, spec)
+		}
+	}
+	if err := s.addAgent(ctx, panes, spec); err != nil {
+		return PaneInfo{}, fmt.Errorf("make pane of %s again: %w", spec.Name, err)
+	}
+	if err := s.arrange(ctx); err != nil {
+		return PaneInfo{}, err
+	}
+	return s.byName(ctx, spec.Name)
+}
+
+// Renew gives a living pane a new epoch, so that what another driver is about to type there is refused.
+func (s *Server) Renew(ctx context.Context, name string) (PaneInfo, error) {
+	p, err := s.byName(ctx, name)
+	if err != nil {
+		return p, err
+	}
+	epoch := token()
+	guard := fmt.Sprintf("#{==:#{@orchestrator_agent},%s}", name)
+	out, err := s.run(ctx, "if-shell", "-F", "-t", p.ID, guard,
+		sequence(command("set-option", "-p", "-t", p.ID, "@orch_epoch", epoch), "display-message -p DONE"))
+	if err != nil {
+		return p, fmt.Errorf("renew %s: %w", name, err)
+	}
+	if strings.TrimSpace(out) != "DONE" {
+		return p, fmt.Errorf("renew %s: pane %s: %w", name, p.ID, ErrGone)
+	}
+	p.Epoch = epoch
+	return p, nil
+}
