@@ -1,0 +1,40 @@
+# orchestrator-cc. `make` alone lists what can be done.
+SHELL := /bin/bash
+BIN   := bin/orchestrator-cc
+GO    := CGO_ENABLED=0 go
+FLAGS := -trimpath -ldflags="-s -w"
+
+.PHONY: help run test lint build install bench soak screenshot tools
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: tools build ## start the five agents on the built-in engine, ask one question, say what to type next
+	@scripts/run.sh $(BIN)
+
+test: tools lint ## everything that CI checks
+	go test -race -shuffle=on -timeout 14m ./...
+
+lint: ## formatting, vet and staticcheck, for Linux and macOS
+	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
+	go vet ./...
+	GOOS=darwin go vet ./...
+	go tool staticcheck ./...
+
+build: ## build the binary into bin/
+	$(GO) build $(FLAGS) -o $(BIN) ./cmd/orchestrator-cc
+
+install: ## install the binary into Go's bin folder
+	$(GO) install $(FLAGS) ./cmd/orchestrator-cc
+
+bench: tools ## the figures, as ratios against a baseline in the same run (JSON in bench.json)
+	@scripts/bench.sh
+
+soak: tools ## the trap and crash suites many times over; takes long
+	@scripts/soak.sh
+
+screenshot: tools build ## draw docs/session.png from a live session
+	@scripts/screenshot.sh $(BIN)
+
+tools: ## install tmux where it is missing
+	@scripts/tools.sh

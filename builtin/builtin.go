@@ -1,0 +1,200 @@
+// Package builtin holds the programs of ours that run inside panes. They need
+// no model: an agent of the built-in engine is this binary itself.
+//
+//	keys and pastes -> composer -> prompt -> brain -> reply
+//	                                  |                 |
+//	                              spool: accepted    spool: answer, then the screen
+//
+// The program reports to its spool file before it prints, so the wake-up that
+// the print causes finds the report there already, and an answer given while
+// the hub was dead is still on disk when it comes back.
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// Options is what a pane program is told at its start.
+type Options struct {
+	Name   string
+	Role   protocol.Role
+	Marker string
+	Spool  string // "" = none
+	Brain  Brain
+	In     io.Reader // the terminal in raw mode
+	Out    io.Writer
+	Width  func() int // columns of the terminal now
+}
+
+// Brain turns a prompt into a reply. It must return when ctx ends.
+type Brain interface {
+	Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error)
+}
+
+// ErrQuit makes the program end with a failure, as a crash would.
+var ErrQuit = errors.New("the brain asked to quit")
+
+// Run serves prompts until the input ends or ctx does.
+func Run(ctx context.Context, o Options) error {
+	a := &agent{Options: o, screen: newScreen(o.Out, o.Width)}
+	if o.Spool != "" {
+		f, err := os.OpenFile(o.Spool, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("open spool: %w", err)
+		}
+		defer f.Close()
+		a.spool = f
+	}
+	return a.serve(ctx)
+}
+
+type agent struct {
+	Options
+	spool  *os.File
+	screen *screen
+}
+
+// serve is the program's loop. One turn runs at a time; what is submitted
+// meanwhile waits its turn, and an interrupt ends the running one.
+func (a *agent) serve(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	keys := make(chan key)
+	go readKeys(ctx, a.In, keys)
+
+	a.screen.open(a.Name, a.Role)
+	defer a.screen.close()
+	if err := a.report(protocol.ReportReady, "", ""); err != nil {
+		return err
+	}
+	a.screen.compose()
+
+	var (
+		waiting []string
+		ended   = make(chan error, 1)
+		cancel  context.CancelFunc
+	)
+	next := func() {
+		if cancel != nil || len(waiting) == 0 {
+			return
+		}
+		text := waiting[0]
+		waiting = waiting[1:]
+		var turn context.Context
+		turn, cancel = context.WithCancel(ctx)
+		go func() { ended <- a.turn(turn, protocol.ParsePrompt(text)) }()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			if cancel != nil {
+				cancel()
+				<-ended
+			}
+			return ctx.Err()
+		case err := <-ended:
+			cancel()
+			cancel = nil
+			if err != nil {
+				return err
+			}
+			next()
+		case k, ok := <-keys:
+			if !ok {
+				stop()
+				keys = nil
+				continue
+			}
+			switch a.screen.press(k) {
+			case submitted:
+				waiting = append(waiting, a.screen.take())
+				next()
+			case interrupted:
+				if cancel != nil {
+					cancel()
+				}
+			}
+		}
+	}
+}
+
+// turn answers one prompt. Only a broken spool or ErrQuit ends the program.
+func (a *agent) turn(ctx context.Context, p protocol.Prompt) error {
+	if err := a.report(protocol.ReportAccepted, p.Req, ""); err != nil {
+		return err
+	}
+	a.screen.echo(p)
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	type outcome struct {
+		text string
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		text, err := a.Brain.Reply(ctx, p, a.screen.say)
+		done <- outcome{text, err}
+	}()
+	began := time.Now()
+	for {
+		select {
+		case <-ticker.C:
+			a.screen.busy(time.Since(began))
+			if err := a.report(protocol.ReportProgress, p.Req, ""); err != nil {
+				return err
+			}
+		case o := <-done:
+			return a.finish(ctx, p, o.text, o.err)
+		}
+	}
+}
+
+func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err error) error {
+	switch {
+	case errors.Is(err, ErrQuit):
+		return err
+	case ctx.Err() != nil:
+		err = errors.New("interrupted")
+		fallthrough
+	case err != nil:
+		if rerr := a.report(protocol.ReportFailed, p.Req, err.Error()); rerr != nil {
+			return rerr
+		}
+		a.screen.reply("✗ "+err.Error(), "")
+		return nil
+	}
+	full := text
+	if full != "" {
+		full += "\n"
+	}
+	full += a.Marker
+	if err := a.report(protocol.ReportAnswer, p.Req, full); err != nil {
+		return err
+	}
+	token := a.Marker
+	if p.Req != "" {
+		token = protocol.Token(a.Marker, p.Req)
+	}
+	a.screen.reply(text, token)
+	return nil
+}
+
+// report appends one line to the spool with one write, so that a reader sees
+// whole lines and several writers cannot mix.
+func (a *agent) report(e protocol.ReportEvent, req, text string) error {
+	if a.spool == nil || (req == "" && e != protocol.ReportReady) {
+		return nil
+	}
+	r := protocol.Report{Event: e, Req: req, Text: text, Time: time.Now().UTC()}
+	if _, err := a.spool.Write(r.Line()); err != nil {
+		return fmt.Errorf("report %s: %w", e, err)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// Drill is the brain that does exactly what a prompt says, line by line, so
+// that people and tests can see any behaviour of an agent on demand:
+//
+//	/say TEXT              answer with TEXT
+//	/think 2s              work for that long first
+//	/lines N               answer with N numbered lines
+//	/fail REASON           end the turn as a failure
+//	/die                   end the program, as a crash would
+//	/delegate AGENT        ask AGENT; the indented lines below are its prompt
+//
+// A prompt without a command goes to the brain it stands before.
+type Drill struct{ Else Brain }
+
+// Reply follows the commands of the prompt.
+func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	if !strings.HasPrefix(p.Body, "/") {
+		return d.Else.Reply(ctx, p, say)
+	}
+	var answer []string
+	lines := strings.Split(p.Body, "\n")
+	for i := 0; i < len(lines); i++ {
+		word, rest, _ := strings.Cut(lines[i], " ")
+		rest = strings.TrimSpace(rest)
+		switch word {
+		case "/say":
+			answer = append(answer, rest)
+		case "/think":
+			if err := think(ctx, rest); err != nil {
+				return "", err
+			}
+		case "/lines":
+			n, err := strconv.Atoi(rest)
+			if err != nil {
+				return "", fmt.Errorf("/lines needs a number, got %q", rest)
+			}
+			for k := range n {
+				answer = append(answer, fmt.Sprintf("line %d", k+1))
+			}
+		case "/fail":
+			return "", errors.New(rest)
+		case "/die":
+			return "", ErrQuit
+		case "/delegate":
+			block := indented(lines[i+1:])
+			i += len(block)
+			answer = append(answer, "@"+rest+":")
+			answer = append(answer, dedent(block)...)
+		default:
+			return "", fmt.Errorf("unknown command %s; use /say, /think, /lines, /fail, /die or /delegate", word)
+		}
+	}
+	return strings.Join(answer, "\n"), nil
+}
+
+func think(ctx context.Context, text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("/think needs a duration, got %q", text)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func indented(lines []string) []string {
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "  ") {
+			return lines[:i]
+		}
+	}
+	return lines
+}
+
+func dedent(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = line[2:]
+	}
+	return out
+}
