@@ -1,0 +1,202 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Engines that the program itself knows by name.
+const (
+	Auto    = "auto"    // the best one that is installed
+	Builtin = "builtin" // the engine inside this binary, which is always there
+	Custom  = "command" // any program, by an agent's command alone
+)
+
+// Self stands in a command for the running binary.
+const Self = "{self}"
+
+// preferred is what Auto picks where it is installed.
+const preferred = "claude"
+
+// mostSettle is far more than the slowest program needs to take in a paste.
+const mostSettle = time.Minute
+
+var (
+	engineName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	keyName    = regexp.MustCompile(`^([CMS]-)*[!-~][A-Za-z0-9]*$`)
+	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// readEngines reads engines over those of the same name; a new one starts as
+// the profile of an arbitrary program.
+func readEngines(at cursor, engines map[string]Engine) {
+	at.entries(func(key *yaml.Node, value cursor) {
+		if !isNull(value.node) {
+			engines[key.Value] = readEngine(value, key.Value, engines)
+		}
+	})
+}
+
+func readEngine(at cursor, name string, engines map[string]Engine) Engine {
+	e, ok := engines[name]
+	if !ok {
+		e = engines[Custom]
+		e.Name = name
+	}
+	at.object(fields{
+		"command":     words(&e.Command),
+		"env":         pairs(&e.Env),
+		"unset":       words(&e.Unset),
+		"personality": choice(&e.Personality, ByFlag, ByFile, ByPaste, ByNone),
+		"flag":        text(&e.Flag),
+		"ready":       patterns(&e.Ready),
+		"busy":        patterns(&e.Busy),
+		"dialog":      patterns(&e.Dialog),
+		"composer":    patterns(&e.Composer),
+		"submit":      words(&e.Submit),
+		"interrupt":   words(&e.Interrupt),
+		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),
+		"multiline":   toggle(&e.Multiline),
+		"settle":      duration(&e.Settle, 0, mostSettle),
+		"alternate":   toggle(&e.Alternate),
+		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),
+	})
+	return e
+}
+
+// checkEngine looks at what only makes sense together.
+func (d *document) checkEngine(path string, e Engine) {
+	if e.Name == Auto || !engineName.MatchString(e.Name) {
+		d.complain(path, `use small letters, digits, "_" and "-"; "auto" has a meaning of its own`, "%q cannot name an engine", e.Name)
+	}
+	if e.Name != Custom {
+		d.checkCommand(path+".command", e.Command)
+	}
+	if (e.Personality == ByFlag || e.Personality == ByFile) && e.Flag == "" {
+		d.complain(path+".personality", "add the flag, such as flag: --system-prompt", "personality %q needs a flag", e.Personality)
+	}
+	d.checkKeys(path+".submit", e.Submit)
+	d.checkKeys(path+".interrupt", e.Interrupt)
+	d.checkEnv(path+".env", slices.Collect(maps.Keys(e.Env)))
+	d.checkEnv(path+".unset", e.Unset)
+}
+
+func (d *document) checkCommand(path string, command []string) {
+	if d.has(path) && d.nodes[path].Kind != yaml.SequenceNode {
+		return // the reader has complained
+	}
+	if len(command) == 0 || strings.TrimSpace(command[0]) == "" {
+		d.complain(path, `write the program and its arguments, such as ["aider", "--no-git"]`, "the command is empty")
+	}
+}
+
+func (d *document) checkKeys(path string, keys []string) {
+	if len(keys) == 0 {
+		d.complain(path, `write keys by their tmux names, such as ["Enter"] or ["C-c"]`, "no key is named")
+	}
+	for i, key := range keys {
+		if !keyName.MatchString(key) {
+			d.complain(fmt.Sprintf("%s[%d]", path, i), `write it by its tmux name, such as "Enter" or "C-c"`, "%q is not a key", key)
+		}
+	}
+}
+
+// checkEnv keeps out names that no program can be given, and those by which a
+// pane knows where it belongs.
+func (d *document) checkEnv(path string, names []string) {
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		switch {
+		case !envName.MatchString(name):
+			d.complain(path+"."+name, `use letters, digits and "_"`, "%q cannot name an environment variable", name)
+		case name == "TMUX" || name == "TMUX_PANE" || strings.HasPrefix(name, "ORCHESTRATOR_CC_"):
+			d.complain(path+"."+name, "remove it", "%s is set by the session itself", name)
+		}
+	}
+}
+
+// engineNames lists what a person would write behind "engine:". An arbitrary
+// program is named by its command instead.
+func (c Config) engineNames() []string {
+	names := slices.Collect(maps.Keys(c.Engines))
+	names = slices.DeleteFunc(names, func(name string) bool { return name == Custom })
+	return append(names, Auto)
+}
+
+func (c Config) knows(engine string) bool {
+	_, ok := c.Engines[engine]
+	return ok || engine == Auto
+}
+
+// WithEngine makes another engine the default of all agents that name none.
+func (c Config) WithEngine(name string) (Config, error) {
+	if !c.knows(name) || name == Custom {
+		return c, fmt.Errorf("engine %q is unknown; %s", name, suggest(name, c.engineNames()))
+	}
+	c.Engine = name
+	return c, nil
+}
+
+// Resolve decides which program each agent really runs: afterwards every agent
+// has its engine, its whole command and its whole environment, and none is on
+// Auto. It asks installed about each program, and its error names every agent
+// whose program is missing.
+func (c Config) Resolve(installed func(program string) bool) (Config, error) {
+	auto := Builtin
+	if e := c.Engines[preferred]; len(e.Command) > 0 && installed(e.Command[0]) {
+		auto = preferred
+	}
+	var missing []string
+	usesAuto := false
+	c.Agents = slices.Clone(c.Agents)
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		if a.Engine == "" {
+			a.Engine = c.Engine
+		}
+		if a.Engine == Auto {
+			a.Engine, usesAuto = auto, true
+		}
+		engine := c.Engines[a.Engine]
+		if len(a.Command) == 0 {
+			a.Command = slices.Clone(engine.Command)
+		}
+		env := map[string]string{}
+		maps.Copy(env, engine.Env)
+		maps.Copy(env, a.Env)
+		a.Env = env
+		if problem := absent(*a, installed); problem != "" {
+			missing = append(missing, problem)
+		}
+	}
+	if len(missing) > 0 {
+		return Config{}, fmt.Errorf("%s", strings.Join(missing, "\n"))
+	}
+	if usesAuto {
+		c.Warnings = append(slices.Clone(c.Warnings), autoNote(auto))
+	}
+	return c, nil
+}
+
+func absent(a Agent, installed func(string) bool) string {
+	switch {
+	case len(a.Command) == 0:
+		return fmt.Sprintf("agent %s: engine %s has no command; add one in the configuration", a.Name, a.Engine)
+	case a.Command[0] == Self || installed(a.Command[0]):
+		return ""
+	}
+	return fmt.Sprintf("agent %s: engine %s: program %q is not installed; install it, or use the built-in engine: orchestrator-cc up --engine %s",
+		a.Name, a.Engine, a.Command[0], Builtin)
+}
+
+func autoNote(picked string) string {
+	if picked == Builtin {
+		return fmt.Sprintf("engine auto: %s is not installed, using the built-in engine", preferred)
+	}
+	return "engine auto: using " + picked
+}
