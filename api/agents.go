@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"orchestrator-cc/protocol"
+)
+
+// AgentList is the answer to GET /agents.
+type AgentList struct {
+	Agents []protocol.AgentStatus `json:"agents"`
+}
+
+// Inbox is the answer to GET /inbox.
+type Inbox struct {
+	Inbox []protocol.InboxItem `json:"inbox"`
+}
+
+// Pulse is the answer to GET /healthz.
+type Pulse struct {
+	Status string          `json:"status" enum:"ok,degraded"`
+	Hub    protocol.Health `json:"hub"`
+}
+
+type agentControl struct {
+	Name string `path:"name"`
+	Body struct {
+		Command protocol.Command `json:"command" enum:"pause,resume,shutdown"`
+	}
+}
+
+type inboxAnswer struct {
+	ID   string `path:"id" doc:"the id shown by GET /inbox, or the beginning of it"`
+	Body struct {
+		Text string `json:"text" minLength:"1"`
+	}
+}
+
+func (s *Server) agentRoutes(api huma.API) {
+	huma.Register(api, route("status", http.MethodGet, "/status", "Agents, tasks, inbox and the hub itself"), s.status)
+	huma.Register(api, route("list-agents", http.MethodGet, "/agents", "Every agent and its state"), s.listAgents)
+	huma.Register(api, route("control-agent", http.MethodPost, "/agents/{name}/control", "Pause, resume or shut down an agent"), s.controlAgent)
+	huma.Register(api, route("inbox", http.MethodGet, "/inbox", "What waits for a person"), s.inbox)
+	huma.Register(api, route("answer", http.MethodPost, "/inbox/{id}/answer", "Answer what waits for a person"), s.answerInbox)
+	huma.Register(api, route("stats", http.MethodGet, "/stats", "Communication figures"), s.stats)
+	huma.Register(api, route("healthz", http.MethodGet, "/healthz", "Is the hub well?"), s.healthz)
+	huma.Register(api, route("shutdown", http.MethodPost, "/shutdown", "End the hub and its session"), s.shutdown)
+}
+
+func (s *Server) overview() protocol.Overview {
+	o := s.hub.Overview()
+	o.Agents, o.Tasks, o.Inbox, o.Hub.Problems = list(o.Agents), list(o.Tasks), list(o.Inbox), list(o.Hub.Problems)
+	return o
+}
+
+func (s *Server) status(context.Context, *struct{}) (*body[protocol.Overview], error) {
+	return answer(s.overview())
+}
+
+func (s *Server) listAgents(context.Context, *struct{}) (*body[AgentList], error) {
+	return answer(AgentList{Agents: s.overview().Agents})
+}
+
+func (s *Server) controlAgent(ctx context.Context, in *agentControl) (*body[Receipt], error) {
+	return s.command(ctx, in.Name, in.Body.Command, order{})
+}
+
+func (s *Server) inbox(context.Context, *struct{}) (*body[Inbox], error) {
+	return answer(Inbox{Inbox: s.overview().Inbox})
+}
+
+// answerInbox gives a stuck task another try with the person's words. A dialog
+// of the program in a pane is answered in that pane, where its choices stand.
+func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receipt], error) {
+	item, err := s.inboxItem(in.ID)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	if item.Task == "" {
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which is answered in its pane", item.Agent).
+			Cure("orchestrator-cc attach %s", item.Agent))
+	}
+	return s.command(ctx, item.Agent, protocol.Retry, order{Task: item.Task, Text: in.Body.Text})
+}
+
+func (s *Server) inboxItem(id string) (protocol.InboxItem, error) {
+	items := s.hub.Overview().Inbox
+	matches := slices.DeleteFunc(slices.Clone(items), func(i protocol.InboxItem) bool { return !strings.HasPrefix(i.ID, id) })
+	switch {
+	case len(matches) == 1:
+		return matches[0], nil
+	case len(matches) > 1:
+		return protocol.InboxItem{}, protocol.Invalid("id", "%s fits several items", id).Cure("type more of it; see orchestrator-cc inbox")
+	}
+	return protocol.InboxItem{}, protocol.Faultf(protocol.CodeNotFound, "nothing with the id %s waits for a person", id).Cure("see orchestrator-cc inbox")
+}
+
+func (s *Server) stats(context.Context, *struct{}) (*body[protocol.Metrics], error) {
+	return answer(s.hub.Metrics())
+}
+
+func (s *Server) healthz(context.Context, *struct{}) (*body[Pulse], error) {
+	pulse := Pulse{Status: "ok", Hub: s.overview().Hub}
+	if len(pulse.Hub.Problems) > 0 {
+		pulse.Status = "degraded"
+	}
+	return answer(pulse)
+}
+
+// shutdown asks the hub to stop. Stop does not wait for the end, and a server
+// that ends lets running requests finish, so the answer still goes out.
+func (s *Server) shutdown(ctx context.Context, _ *struct{}) (*body[Pulse], error) {
+	if who := sender(ctx); who.AgentID != protocol.User {
+		return nil, refuse(protocol.Faultf(protocol.CodeForbidden, "%s may not end the session", who.AgentID).Cure("only the user may"))
+	}
+	pulse := Pulse{Status: "ok", Hub: s.overview().Hub}
+	s.hub.Stop()
+	return answer(pulse)
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"orchestrator-cc/protocol"
+)
+
+type taskPath struct {
+	TaskID string `path:"taskId" doc:"the task's id, or the beginning of it"`
+}
+
+// submitTask has the fields of the CLI to agent protocol.
+type submitTask struct {
+	Body struct {
+		SessionID  string         `json:"sessionId" minLength:"1" maxLength:"256"`
+		UserPrompt string         `json:"userPrompt" minLength:"1"`
+		TaskType   string         `json:"taskType" enum:"chat,command_execution,file_operation,complex_task"`
+		Context    map[string]any `json:"context,omitempty"`
+	}
+}
+
+// Submitted tells that a task was taken.
+type Submitted struct {
+	TaskID  string `json:"taskId"`
+	Status  string `json:"status" enum:"accepted,rejected"`
+	Message string `json:"message,omitempty"`
+}
+
+// Progress is a task's state as the CLI to agent protocol words it.
+type Progress struct {
+	TaskID       string  `json:"taskId"`
+	Status       string  `json:"status" enum:"pending,in_progress,completed,failed"`
+	Progress     int     `json:"progress"`
+	Result       *Result `json:"result,omitempty"`
+	ErrorMessage string  `json:"errorMessage,omitempty"`
+}
+
+// Result is the answer of a completed task.
+type Result struct {
+	Content string `json:"content"`
+	Format  string `json:"format"`
+}
+
+// TaskList is the answer to GET /tasks.
+type TaskList struct {
+	Tasks []protocol.Task `json:"tasks"`
+}
+
+type taskControl struct {
+	TaskID string `path:"taskId"`
+	Body   struct {
+		Command protocol.Command `json:"command" enum:"cancel,retry"`
+		Text    string           `json:"text,omitempty" doc:"for retry: what a person adds"`
+	}
+}
+
+func (s *Server) taskRoutes(api huma.API) {
+	huma.Register(api, route("submit-task", http.MethodPost, "/submit_task", "Give the boss a task"), s.submitTask)
+	huma.Register(api, route("task-status", http.MethodGet, "/tasks/{taskId}/status", "State and result of a task"), s.taskStatus)
+	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "Every task, newest first"), s.listTasks)
+	huma.Register(api, route("show-task", http.MethodGet, "/tasks/{taskId}", "A task with its tree and attempts"), s.showTask)
+	huma.Register(api, route("control-task", http.MethodPost, "/tasks/{taskId}/control", "Cancel or retry a task"), s.controlTask)
+}
+
+func (s *Server) submitTask(ctx context.Context, in *submitTask) (*body[Submitted], error) {
+	agents := s.hub.Overview().Agents
+	boss := slices.IndexFunc(agents, func(a protocol.AgentStatus) bool { return a.Role.Rank() == protocol.RankBoss })
+	if boss < 0 {
+		return nil, refuse(protocol.Faultf(protocol.CodeUnknownAgent, "no agent has the role %s", protocol.GrandBoss).Cure("POST /messages addresses any agent"))
+	}
+	text := in.Body.UserPrompt
+	if len(in.Body.Context) > 0 {
+		extra, err := json.MarshalIndent(in.Body.Context, "", "  ")
+		if err != nil {
+			return nil, refuse(protocol.Invalid("context", "%v", err))
+		}
+		text += "\n\nContext:\n" + string(extra)
+	}
+	to := protocol.Party(agents[boss].Name, agents[boss].Role)
+	m := protocol.New(sender(ctx), to, protocol.TaskRequest(text))
+	entry, err := s.hub.Submit(ctx, protocol.Accepted{Message: m, Session: in.Body.SessionID})
+	if err != nil {
+		return nil, refuse(err)
+	}
+	return answer(Submitted{TaskID: entry.Message.Message.ID(), Status: "accepted", Message: "given to " + to.AgentID})
+}
+
+func (s *Server) taskStatus(_ context.Context, in *taskPath) (*body[Progress], error) {
+	t, err := s.hub.Task(in.TaskID)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	return answer(progressOf(t))
+}
+
+// progressOf words a task for a protocol that knows neither cancelling nor
+// people who are asked.
+func progressOf(t protocol.Task) Progress {
+	p := Progress{TaskID: t.ID, Status: string(t.State), Progress: t.Progress}
+	switch t.State {
+	case protocol.TaskCompleted:
+		p.Result = &Result{Content: t.Result, Format: "text"}
+	case protocol.TaskFailed, protocol.TaskCancelled:
+		p.Status, p.ErrorMessage = string(protocol.TaskFailed), t.Reason
+		if t.Reason == "" {
+			p.ErrorMessage = string(t.State)
+		}
+	case protocol.TaskNeedsHuman:
+		p.Status = string(protocol.TaskInProgress)
+	}
+	return p
+}
+
+func (s *Server) listTasks(context.Context, *struct{}) (*body[TaskList], error) {
+	return answer(TaskList{Tasks: list(s.hub.Tasks())})
+}
+
+func (s *Server) showTask(_ context.Context, in *taskPath) (*body[protocol.Task], error) {
+	t, err := s.hub.Task(in.TaskID)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	return answer(t)
+}
+
+func (s *Server) controlTask(ctx context.Context, in *taskControl) (*body[Receipt], error) {
+	t, err := s.hub.Task(in.TaskID)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	return s.command(ctx, t.Agent, in.Body.Command, order{Task: t.ID, Text: in.Body.Text})
+}
+
+// list is never null in JSON, which spares every reader a case.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
