@@ -1,0 +1,2 @@
+// Package investigate answers questions about a code tree without a model.
+package investigate
