@@ -42,14 +42,15 @@ type Views interface {
 }
 
 // Follower yields entries one after the other and waits for the next one.
-type Follower = interface {
+type Follower interface {
 	Next(ctx context.Context) (protocol.Entry, error)
 }
 
 // Feed follows the stream from after a sequence number, of one task's tree or,
-// with an empty task, of everything.
-type Feed interface {
-	Follow(after uint64, task string) Follower
+// with an empty task, of everything. It names its follower's own type, so that
+// a hub need not know this room.
+type Feed[F Follower] interface {
+	Follow(after uint64, task string) F
 }
 
 // Stopper ends the hub in good order.
@@ -57,12 +58,17 @@ type Stopper interface {
 	Stop()
 }
 
-// Hub is all that the server needs of the hub.
-type Hub interface {
+// Desk is what the routes need of the hub, and Hub all that the server needs.
+type Desk interface {
 	Door
 	Views
-	Feed
 	Stopper
+}
+
+// Hub is a desk with a feed.
+type Hub[F Follower] interface {
+	Desk
+	Feed[F]
 }
 
 // Options of a server.
@@ -77,7 +83,8 @@ type Options struct {
 
 // Server serves a hub.
 type Server struct {
-	hub     Hub
+	hub     Desk
+	follow  func(after uint64, task string) Follower
 	options Options
 	handler http.Handler
 }
@@ -86,7 +93,7 @@ type Server struct {
 const maxBody = protocol.MaxPayload + 1<<20
 
 // New makes a server; nothing listens yet.
-func New(hub Hub, o Options) *Server {
+func New[F Follower](hub Hub[F], o Options) *Server {
 	if o.KeepAlive == 0 {
 		o.KeepAlive = 15 * time.Second
 	}
@@ -94,6 +101,7 @@ func New(hub Hub, o Options) *Server {
 		o.WriteWait = 10 * time.Second
 	}
 	s := &Server{hub: hub, options: o}
+	s.follow = func(after uint64, task string) Follower { return hub.Follow(after, task) }
 	mux := http.NewServeMux()
 	routes := newRoutes(mux, o.Version)
 	routes.UseMiddleware(s.identify)
@@ -108,6 +116,11 @@ func New(hub Hub, o Options) *Server {
 
 // Handler is the server without a listener.
 func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve serves a hub on a listener until ctx ends.
+func Serve[F Follower](ctx context.Context, l net.Listener, hub Hub[F], log zerolog.Logger) error {
+	return New(hub, Options{Version: hub.Overview().Hub.Version, Log: log}).Serve(ctx, l)
+}
 
 // Serve answers on a listener until ctx ends. Running requests get a second to
 // finish; event streams end at once, and their readers come back by last id.

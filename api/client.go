@@ -63,11 +63,16 @@ func (c *Client) Await(ctx context.Context, patience time.Duration) error {
 func (c *Client) untilReachable(ctx context.Context, try func() error) error {
 	tick := time.NewTicker(restartTick)
 	defer tick.Stop()
+	var away error
 	for {
 		err := try()
+		if away != nil && err != nil && ctx.Err() != nil {
+			return away // The patience ended in the middle of a try.
+		}
 		if !errors.Is(err, ErrUnreachable) {
 			return err
 		}
+		away = err
 		select {
 		case <-ctx.Done():
 			return err

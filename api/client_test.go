@@ -133,6 +133,7 @@ func TestWatchResumes(t *testing.T) {
 	seen := make(chan uint64, rounds*each)
 	ended := make(chan error, 1)
 	go func() {
+		defer close(seen)
 		want := uint64(1)
 		for e, err := range client.Watch(ctx, "", 0) {
 			if err != nil {
@@ -156,10 +157,8 @@ func TestWatchResumes(t *testing.T) {
 			hub.Append(note("x"))
 		}
 		for range each {
-			select {
-			case <-seen:
-			case err := <-ended:
-				t.Fatal(err)
+			if _, ok := <-seen; !ok {
+				t.Fatal(<-ended)
 			}
 		}
 		if round < rounds-1 {
@@ -233,10 +232,10 @@ func TestEventStream(t *testing.T) {
 func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
-	socket, _ := serve(t, hub, api.Options{WriteWait: 50 * time.Millisecond})
+	socket, _ := serve(t, hub, api.Options{WriteWait: 200 * time.Millisecond})
 	conn := dial(t, socket)
 	fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: hub\r\n\r\n")
-	big := note(strings.Repeat("x", 1<<20))
+	big := note(strings.Repeat("x", 1<<18))
 	for range 8 {
 		hub.Append(big)
 	}
@@ -266,7 +265,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 			break
 		}
 	}
-	if total >= 8<<20 {
+	if total >= 8<<18 {
 		t.Errorf("got all %d bytes, want the stream cut off before", total)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Server) stream(after uint64, task string) *huma.StreamResponse {
 		_, w := humago.Unwrap(ctx)
 		out := events{w: w, control: http.NewResponseController(w), patience: s.options.WriteWait}
 		err := out.comment("following")
-		follower := s.hub.Follow(after, task)
+		follower := s.follow(after, task)
 		for err == nil {
 			err = s.nextEvent(ctx.Context(), follower, out)
 		}

@@ -206,19 +206,19 @@ func (h *Hub) Stop() { h.ending.Do(func() { close(h.stopped) }) }
 func (h *Hub) Stopped() <-chan struct{} { return h.stopped }
 
 // Follow reads the stream.
-func (h *Hub) Follow(after uint64, task string) interface {
-	Next(ctx context.Context) (protocol.Entry, error)
-} {
-	return &follower{hub: h, next: after, task: task}
+func (h *Hub) Follow(after uint64, task string) *Follower {
+	return &Follower{hub: h, next: after, task: task}
 }
 
-type follower struct {
+// Follower reads the stream for one reader.
+type Follower struct {
 	hub  *Hub
 	next uint64
 	task string
 }
 
-func (f *follower) Next(ctx context.Context) (protocol.Entry, error) {
+// Next waits for the next entry of its task.
+func (f *Follower) Next(ctx context.Context) (protocol.Entry, error) {
 	for {
 		f.hub.mu.Lock()
 		grown := f.hub.grown
