@@ -291,7 +291,26 @@ func TestMarkerNotInPersonalityIsAWarning(t *testing.T) {
 // problems that have a place; never with a panic.
 func TestDamagedFilesAreSurvived(t *testing.T) {
 	t.Parallel()
-	whole := regexp.MustCompile(`(?m)^ *(# .*)?\n`).ReplaceAllString(uncommented(), "")
+	const whole = `cluster: {name: x, session_name: x, work_dir: ".>", language: ja}
+engine: mine
+agents:
+  - name: grand_boss
+    role: grand_boss
+    marker: GRAND BOSS OK
+    env: &env {A: "1", B: 2}
+    timeout: 10s
+  - {name: s, role: specialist_s, marker: S OK, command: [a, "b c"], env: *env}
+engines:
+  mine:
+    command: [x]
+    ready: ['^> $', 'y+']
+    submit: [Enter]
+    settle: 10ms
+api: {listen: "127.0.0.1:80", tls: {cert: a, key: b}}
+retry: {multiplier: 1.5, jitter: true}
+permissions:
+  - {from: user, to: all, types: [request]}
+`
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.IntRange(0, len(whole)).Draw(t, "from")
 		to := min(len(whole), from+rapid.IntRange(0, 40).Draw(t, "length"))
