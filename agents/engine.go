@@ -1,0 +1,181 @@
+package agents
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orchestrator-cc/config"
+)
+
+// Engine is how the program in a pane is read and driven. Patterns are tried
+// on single rows of the screen.
+type Engine struct {
+	Name      string
+	Ready     []*regexp.Regexp // the program takes input; none: a quiet screen does
+	Busy      []*regexp.Regexp // it works
+	Dialog    []*regexp.Regexp // a question only a person may answer
+	Composer  []*regexp.Regexp // the row in which a prompt is being typed
+	Submit    []string         // keys; Enter
+	Interrupt []string         // keys; none: a turn cannot be interrupted
+	MaxPrompt int              // bytes; 1 MiB
+	Multiline bool             // false: the program takes one line at a time
+	Settle    time.Duration    // from the paste to Enter
+	Channel   bool             // the program reports on its spool
+}
+
+// EngineOf compiles a configured engine.
+func EngineOf(c config.Engine) (Engine, error) {
+	e := Engine{
+		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
+		Multiline: c.Multiline, Settle: c.Settle, Channel: c.Channel == config.ChannelSpool,
+	}
+	for _, list := range []struct {
+		name string
+		from []string
+		to   *[]*regexp.Regexp
+	}{
+		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
+		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer},
+	} {
+		for _, pattern := range list.from {
+			compiled, err := regexp.Compile(pattern)
+			if err != nil {
+				return Engine{}, fmt.Errorf("engine %s: %s pattern: %w", c.Name, list.name, err)
+			}
+			*list.to = append(*list.to, compiled)
+		}
+	}
+	return e, nil
+}
+
+// maxPrompt is the largest prompt the exchange has been measured with.
+const maxPrompt = 1 << 20
+
+func (e Engine) withDefaults() Engine {
+	if len(e.Submit) == 0 {
+		e.Submit = []string{"Enter"}
+	}
+	if e.MaxPrompt <= 0 {
+		e.MaxPrompt = maxPrompt
+	}
+	return e
+}
+
+// busyRows is how much of the screen's bottom can hold a sign of work: one
+// further up is a stale line that has scrolled.
+const busyRows = 12
+
+// view is what the rows of one screen say about the program.
+type view struct {
+	ready    bool // by its text; without patterns only time shows
+	busy     bool // a sign of work stands there; whether it lives, only time shows
+	dialog   bool
+	composer int    // the composer's row, -1 where none is seen
+	draft    string // what stands in the composer
+	atStart  bool   // the cursor stands at the composer's beginning
+	behind   bool   // the cursor stands in the composer behind some text
+}
+
+// read interprets a screen. Rows that show our own prompt are no evidence of
+// anything but the prompt, for a prompt may quote any of the patterns.
+func (e Engine) read(s Screen, ours prompt) view {
+	v := view{composer: e.composer(s)}
+	last, dialog := lastText(s.Visible), -1
+	for i := range last + 1 {
+		row := strings.TrimRight(s.Visible[i], " ")
+		low := i > last-busyRows
+		isReady, isBusy, isDialog := matches(e.Ready, row), low && matches(e.Busy, row), low && matches(e.Dialog, row)
+		if !isReady && !isBusy && !isDialog || i != v.composer && ours.shows(row) {
+			continue
+		}
+		v.ready, v.busy = v.ready || isReady, v.busy || isBusy
+		if isDialog {
+			dialog = i
+		}
+	}
+	if len(e.Ready) == 0 {
+		v.ready = v.composer >= 0
+	}
+	// A dialog takes the composer's place; above a composer it is only text.
+	v.dialog = dialog >= 0 && dialog > v.composer
+	if v.composer >= 0 {
+		e.readDraft(s, &v)
+	}
+	return v
+}
+
+// composer finds the row in which a prompt is typed: the lowest that looks
+// like it. A program that reads lines types where the cursor is, and what
+// looks like its composer further up is an old prompt.
+func (e Engine) composer(s Screen) int {
+	last := lastText(s.Visible)
+	if !e.Multiline && (s.CursorY > last || !matches(e.Composer, lastLine(s.Lines))) {
+		return -1
+	}
+	for i := last; i >= 0; i-- {
+		if row := strings.TrimRight(s.Visible[i], " "); matches(e.Composer, row) && !option(e.Composer, row) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (e Engine) readDraft(s Screen, v *view) {
+	row := strings.TrimRight(s.Visible[v.composer], " ")
+	if !e.Multiline {
+		row = lastLine(s.Lines)
+	}
+	end := matchEnd(e.Composer, row)
+	v.draft = strings.Trim(row[end:], " \t\u00a0│┃")
+	column := utf8.RuneCountInString(row[:end]) + 1
+	v.atStart = s.CursorY == v.composer && s.CursorX <= column
+	v.behind = s.CursorY == v.composer && s.CursorX > column
+}
+
+// numbered is a choice in a list, which programs point at with the same glyph
+// that begins their composer.
+var numbered = regexp.MustCompile(`^[\s\x{a0}]*[1-9]\. `)
+
+func option(composer []*regexp.Regexp, row string) bool {
+	return numbered.MatchString(row[matchEnd(composer, row):])
+}
+
+func matches(patterns []*regexp.Regexp, row string) bool {
+	for _, p := range patterns {
+		if p.MatchString(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchEnd is where the first pattern that matches stops.
+func matchEnd(patterns []*regexp.Regexp, row string) int {
+	for _, p := range patterns {
+		if at := p.FindStringIndex(row); at != nil {
+			return at[1]
+		}
+	}
+	return 0
+}
+
+// lastLine is the last line with anything on it.
+func lastLine(lines []string) string {
+	if i := lastText(lines); i >= 0 {
+		return lines[i]
+	}
+	return ""
+}
+
+// lastText is the last row with anything on it, -1 on an empty screen.
+func lastText(rows []string) int {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if strings.TrimSpace(rows[i]) != "" {
+			return i
+		}
+	}
+	return -1
+}

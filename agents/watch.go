@@ -1,0 +1,189 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+const (
+	// alive is how long after the last output a sign of work is believed: a
+	// live spinner keeps printing, one that a redraw left behind does not.
+	alive = 1500 * time.Millisecond
+	// restful is how long a screen without patterns must be still to be ready.
+	restful = time.Second
+	// outspoken is how long the channel's word that a turn runs stands against
+	// a screen that is ready and still: an interrupted turn ends without a word.
+	outspoken = 3 * time.Second
+	// idleNet is how often an idle pane is read without a wake-up. Nothing
+	// depends on it, for a delivery reads the screen first.
+	idleNet = 30 * time.Second
+)
+
+// eye is what the owner of a pane remembers between two looks at it.
+type eye struct {
+	spool     spool
+	busy      bool      // the channel's last word is that a turn runs
+	spoke     bool      // the channel has said something
+	began     time.Time // when this process was first watched
+	rows      string    // what was on the screen at the last look
+	cursor    [2]int
+	changed   time.Time // when the screen last differed
+	output    time.Time // when the pane last printed
+	alternate bool
+	usual     string // what the composer says while nobody types
+	troubled  time.Time
+}
+
+// look reads the screen. On the alternate screen what tmux keeps above it
+// belongs to another screen and is left out.
+func (a *Agent) look(ctx context.Context, history int) (Screen, error) {
+	if a.eye.alternate {
+		history = 0
+	}
+	s, err := a.term.Capture(ctx, history)
+	if err == nil && s.Alternate && history > 0 {
+		s, err = a.term.Capture(ctx, 0)
+	}
+	if err != nil {
+		return Screen{}, err
+	}
+	a.eye.alternate = s.Alternate
+	if s.Dead {
+		s.Lines = withoutObituary(s.Lines)
+	}
+	rows, cursor := strings.Join(s.Visible, "\n"), [2]int{s.CursorX, s.CursorY}
+	if rows != a.eye.rows || cursor != a.eye.cursor {
+		now := time.Now()
+		a.eye.rows, a.eye.cursor, a.eye.changed = rows, cursor, now
+		a.active(now)
+	}
+	return s, nil
+}
+
+// withoutObituary drops the line that tmux writes into a dead pane.
+func withoutObituary(lines []string) []string {
+	last := lastText(lines)
+	if last >= 0 && strings.HasPrefix(lines[last], "Pane is dead") {
+		return lines[:last]
+	}
+	return lines
+}
+
+// hear reads the channel and remembers whether a turn runs.
+func (a *Agent) hear() []protocol.Report {
+	news, err := a.eye.spool.news()
+	if err != nil {
+		a.opts.Log.Warn().Err(err).Msg("channel cannot be read")
+	}
+	for _, r := range news {
+		a.eye.spoke = true
+		a.eye.busy = r.Event == protocol.ReportAccepted || r.Event == protocol.ReportProgress
+	}
+	if len(news) > 0 {
+		a.active(time.Now())
+	}
+	return news
+}
+
+// stillFor is how long nothing has happened on the screen.
+func (e eye) stillFor(now time.Time) time.Duration {
+	latest := e.began
+	for _, t := range []time.Time{e.changed, e.output} {
+		if t.After(latest) {
+			latest = t
+		}
+	}
+	return now.Sub(latest)
+}
+
+// judgeScreen says what a screen means for the agent's state, and why.
+func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, string) {
+	still := a.eye.stillFor(now)
+	e := a.opts.Engine
+	switch {
+	case s.Dead:
+		return died, exitReason(s)
+	case v.dialog:
+		return asking, "a dialog waits for an answer"
+	case v.busy && still < alive, a.eye.busy && still < outspoken:
+		return working, ""
+	case s.CopyMode && s.Clients > 0:
+		return asking, "somebody is scrolling in the pane"
+	case a.drafted(v):
+		return asking, "somebody's text stands in the composer"
+	case v.ready:
+		return ready, ""
+	case len(e.Ready) > 0 || len(a.eye.rows) == 0:
+		return unclear, ""
+	case e.Channel && a.eye.spoke && !a.eye.busy, still >= restful:
+		return ready, ""
+	}
+	return unclear, ""
+}
+
+// drafted says that a person is writing. A hint that the program shows in an
+// empty composer looks the same; the cursor, or its being there from the
+// start, tells it apart.
+func (a *Agent) drafted(v view) bool {
+	return v.draft != "" && !v.atStart && (v.behind || v.draft != a.eye.usual)
+}
+
+// observe looks at a pane with which nothing is going on and sets the state.
+func (a *Agent) observe(ctx context.Context) {
+	a.hear()
+	s, err := a.look(ctx, 0)
+	if ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	if err != nil {
+		a.misread(err, now)
+		return
+	}
+	a.eye.troubled = time.Time{}
+	v := a.opts.Engine.read(s, prompt{})
+	if a.Status().State == protocol.Starting && v.ready && !v.behind {
+		a.eye.usual = v.draft
+	}
+	o, why := a.judgeScreen(s, v, now)
+	if o == unclear && a.Status().State == protocol.Starting && now.Sub(a.eye.began) > a.opts.AckTimeout {
+		o, why = trouble, fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", a.opts.AckTimeout, a.opts.Name)
+	}
+	a.set(o, why, s)
+}
+
+// misread notes that the screen could not be read: once is an accident.
+func (a *Agent) misread(err error, now time.Time) {
+	switch {
+	case errors.Is(err, ErrGone):
+		a.set(died, err.Error(), Screen{})
+	case a.eye.troubled.IsZero():
+		a.eye.troubled = now
+	case now.Sub(a.eye.troubled) > 4*a.opts.Tick:
+		a.set(trouble, err.Error(), Screen{})
+	}
+}
+
+// pace is how soon an agent that nobody talks to is looked at again, after
+// output and without any.
+func (a *Agent) pace() (afterOutput, net time.Duration) {
+	switch a.Status().State {
+	case protocol.Starting:
+		return 50 * time.Millisecond, a.opts.Tick
+	case protocol.Idle, protocol.Dead:
+		return a.opts.Tick / 2, idleNet
+	}
+	return a.opts.Tick / 2, 4 * a.opts.Tick
+}
+
+func exitReason(s Screen) string {
+	if s.ExitSignal != 0 {
+		return fmt.Sprintf("its program was ended by signal %d", s.ExitSignal)
+	}
+	return fmt.Sprintf("its program ended with status %d", s.ExitStatus)
+}
