@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,28 +34,33 @@ const screenFields = 16
 // nothing else meanwhile.
 func (p *Pane) Capture(ctx context.Context, history int) (Screen, error) {
 	id := p.info.ID
-	out, err := p.s.run(ctx,
-		"list-clients", "-t", "="+p.s.o.Session, "-F", "client|#{client_control_mode}", ";",
-		"display-message", "-p", "-t", id, screenFormat, ";",
-		"capture-pane", "-p", "-t", id, ";",
-		"capture-pane", "-p", "-J", "-S", strconv.Itoa(-max(history, 0)), "-t", id)
+	var screen Screen
+	var name string
+	err := p.s.afterDeath(ctx, func() (bool, error) {
+		out, err := p.s.run(ctx,
+			"list-clients", "-t", "="+p.s.o.Session, "-F", "client|#{client_control_mode}", ";",
+			"display-message", "-p", "-t", id, screenFormat, ";",
+			"capture-pane", "-p", "-t", id, ";",
+			"capture-pane", "-p", "-J", "-S", strconv.Itoa(-max(history, 0)), "-t", id)
+		if err != nil {
+			return false, err
+		}
+		var dying bool
+		screen, name, dying, err = parseScreen(out)
+		return dying, err
+	})
+	if err == nil && (screen.Pane != id || name != p.info.Name) {
+		err = ErrGone // a new server gives the same ids to other panes
+	}
 	if err != nil {
 		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, err)
-	}
-	screen, name, err := parseScreen(out)
-	if err != nil {
-		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, err)
-	}
-	if screen.Pane != id || name != p.info.Name {
-		// A new server gives the same ids to other panes.
-		return Screen{}, fmt.Errorf("capture pane %s of %s: %w", id, p.info.Name, ErrGone)
 	}
 	return screen, nil
 }
 
-// parseScreen reads the clients, the line of numbers, as many rows as the pane is high, and the joined lines.
-func parseScreen(out string) (Screen, string, error) {
-	var s Screen
+// parseScreen reads the clients, the line of numbers, as many rows as the pane is high, and the joined lines. It also
+// returns the pane's name, and whether the pane is closed without a word on how its process ended.
+func parseScreen(out string) (s Screen, name string, dying bool, err error) {
 	rows := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	for len(rows) > 0 && strings.HasPrefix(rows[0], "client|") {
 		if rows[0] != "client|1" {
@@ -63,25 +69,25 @@ func parseScreen(out string) (Screen, string, error) {
 		rows = rows[1:]
 	}
 	if len(rows) == 0 {
-		return s, "", fmt.Errorf("tmux printed nothing about it")
+		return s, "", false, errors.New("tmux printed nothing about it")
 	}
 	f := strings.SplitN(rows[0], "|", screenFields)
 	if len(f) != screenFields || f[0] != "pane" {
-		return s, "", fmt.Errorf("tmux printed %q", rows[0])
+		return s, "", false, fmt.Errorf("tmux printed %q", rows[0])
 	}
 	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
-	s.Pane, s.Epoch, s.Note = f[1], f[3], f[15]
+	s.Pane, name, s.Epoch, s.Note = f[1], f[2], f[3], f[15]
 	s.Dead, s.ExitStatus, s.ExitSignal = f[4] == "1", number(f[5]), number(f[6])
 	s.Alternate, s.CopyMode = f[7] == "1", number(f[8]) > 0
 	s.Width, s.Height, s.CursorX, s.CursorY = number(f[9]), number(f[10]), number(f[11]), number(f[12])
 	s.HistorySize, s.HistoryLimit = number(f[13]), number(f[14])
 	rows = rows[1:]
 	if len(rows) < s.Height {
-		return s, f[2], fmt.Errorf("tmux printed %d rows of %d", len(rows), s.Height)
+		return s, name, false, fmt.Errorf("tmux printed %d rows of %d", len(rows), s.Height)
 	}
 	s.Visible = rows[:s.Height:s.Height]
 	for _, line := range rows[s.Height:] {
 		s.Lines = append(s.Lines, strings.TrimRight(line, " "))
 	}
-	return s, f[2], nil
+	return s, name, s.Dead && f[5] == "" && f[6] == "", nil
 }

@@ -11,7 +11,7 @@ import (
 func (s *Server) read(c *client) {
 	r := bufio.NewReaderSize(c.out, 64<<10)
 	var block []byte // the numbers of the answer being read, nil between answers
-	for {
+	for first := true; ; first = false {
 		line, err := r.ReadSlice('\n')
 		for long := err; errors.Is(long, bufio.ErrBufferFull); {
 			_, long = r.ReadSlice('\n')
@@ -21,6 +21,9 @@ func (s *Server) read(c *client) {
 		}
 		if err != nil {
 			return
+		}
+		if first {
+			close(c.greeted)
 		}
 		block = s.notice(c, block, bytes.TrimRight(line, "\r\n"))
 	}

@@ -27,8 +27,10 @@ import (
 const (
 	// detachLimit is how long a client may take to go by itself; a stuck one never does.
 	detachLimit = time.Second
-	backoffMin  = 50 * time.Millisecond
-	backoffMax  = 2 * time.Second
+	// greetLimit is how long commands wait for a client that is attaching; a healthy one takes about 5 ms.
+	greetLimit = 200 * time.Millisecond
+	backoffMin = 50 * time.Millisecond
+	backoffMax = 2 * time.Second
 )
 
 // events is what Run and its readers share.
@@ -49,8 +51,11 @@ type client struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	out   io.ReadCloser
-	pong  atomic.Int64  // when it last answered, in Unix nanoseconds
-	done  chan struct{} // closed when the process has been waited for
+	pong  atomic.Int64 // when it last answered, in Unix nanoseconds
+
+	greeted chan struct{} // closed at its first line
+	read    chan struct{} // closed when its output has ended
+	done    chan struct{} // closed when the process has been waited for
 }
 
 // readers are those who wait for the output of a pane at an epoch.
@@ -113,21 +118,16 @@ func (s *Server) attend(ctx context.Context) error {
 	if err := s.confirm(ctx); err != nil {
 		return err
 	}
-	c, err := s.connect()
+	c, err := s.attach()
 	if err != nil || c == nil {
 		return err
 	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		s.read(c)
-	}()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.watch(ctx, c, read)
+		s.watch(ctx, c)
 	}()
-	<-read
+	<-c.read
 	err = c.cmd.Wait()
 	close(c.done)
 	<-ended
@@ -140,6 +140,29 @@ func (s *Server) attend(ctx context.Context) error {
 	return err
 }
 
+// attach starts a client and its reader, and holds back our own commands until the client speaks: tmux crashes when
+// it has something to tell a control client that has not yet introduced itself.
+func (s *Server) attach() (*client, error) {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	c, err := s.connect()
+	if err != nil || c == nil {
+		return nil, err
+	}
+	go func() {
+		defer close(c.read)
+		s.read(c)
+	}()
+	t := time.NewTimer(greetLimit)
+	defer t.Stop()
+	select {
+	case <-c.greeted:
+	case <-c.read:
+	case <-t.C:
+	}
+	return c, nil
+}
+
 // connect starts a client, unless a Shutdown has begun; then it returns none.
 func (s *Server) connect() (*client, error) {
 	e := &s.events
@@ -148,8 +171,8 @@ func (s *Server) connect() (*client, error) {
 	if e.down {
 		return nil, nil
 	}
-	c := &client{done: make(chan struct{})}
-	c.cmd = exec.Command(s.o.Bin, append(s.base(), "-C", "attach-session", "-f", "ignore-size", "-t", "="+s.o.Session)...)
+	c := &client{greeted: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
+	c.cmd = exec.Command(s.o.Bin, append(s.base(), "-C", "attach-session", "-t", "="+s.o.Session)...)
 	c.cmd.Env = s.env
 	// A group of its own keeps a Ctrl-C at the terminal of this process away from it.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -173,12 +196,12 @@ func (s *Server) connect() (*client, error) {
 }
 
 // watch pings the client, and ends it when it stops answering or ctx ends. The reader goes on until the client is gone.
-func (s *Server) watch(ctx context.Context, c *client, read <-chan struct{}) {
+func (s *Server) watch(ctx context.Context, c *client) {
 	tick := time.NewTicker(s.events.pingEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-read:
+		case <-c.read:
 			return
 		case <-ctx.Done():
 			c.stop()

@@ -51,6 +51,8 @@ func (s *Server) script(ctx context.Context, lines ...string) (string, error) {
 }
 
 func (s *Server) exec(ctx context.Context, stdin string, args []string) (string, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, execTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.o.Bin, append(s.base(), args...)...)

@@ -105,20 +105,23 @@ func (p *Pane) Press(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// guarded runs first, then the commands of line as one step inside the server, provided that the guard holds.
+// guarded runs first, then the commands of line as one step inside the server, provided that the guard holds. For a
+// pane that is not there the guard is false too; then the refusal carries no pane's id, or another's.
 func (p *Pane) guarded(ctx context.Context, first, line []string) error {
-	const done, refused = "DONE", "REFUSED"
+	done, refused := "DONE", "REFUSED "
 	act := sequence(append(line, command("display-message", "-p", done))...)
-	args := append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, command("display-message", "-p", refused))
-	out, err := p.s.run(ctx, args...)
+	deny := command("display-message", "-p", "-t", p.info.ID, refused+"#{pane_id}")
+	out, err := p.s.run(ctx, append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, deny)...)
 	if err != nil {
 		return err
 	}
-	switch strings.TrimSpace(out) {
-	case done:
+	switch out = strings.TrimSuffix(out, "\n"); {
+	case out == done:
 		return nil
-	case refused:
+	case out == refused+p.info.ID:
 		return ErrRefused
+	case strings.HasPrefix(out, refused):
+		return ErrGone
 	}
 	return fmt.Errorf("tmux printed %q", out)
 }

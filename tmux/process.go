@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 	"time"
@@ -99,10 +100,35 @@ func (s *Server) restart(ctx context.Context, info PaneInfo, spec PaneSpec) (Pan
 // endGroup waits for the processes of a pane that was taken away. tmux only hangs up on them; one that ignores that
 // would go on working unseen, so it is killed after a second.
 func endGroup(ctx context.Context, leader int) {
-	gone := func() bool { return syscall.Kill(-leader, 0) != nil }
-	if leader > 1 && leader != syscall.Getpgrp() && !until(ctx, time.Second, gone) {
+	if leader <= 1 || leader == syscall.Getpgrp() {
+		return
+	}
+	if !until(ctx, time.Second, func() bool { return extinct(ctx, -leader) }) {
 		_ = syscall.Kill(-leader, syscall.SIGKILL)
 	}
+}
+
+// extinct says whether no process with this id runs, or none of this group where id is negative. One that has ended
+// and only waits to be collected counts as gone: the collector may be slow, and it is not ours.
+func extinct(ctx context.Context, id int) bool {
+	if syscall.Kill(id, 0) != nil {
+		return true
+	}
+	out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,pgid=,stat=").Output()
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(out)) {
+		var pid, group int
+		var stat string
+		if _, err := fmt.Sscan(line, &pid, &group, &stat); err != nil {
+			continue
+		}
+		if (pid == id || group == -id) && !strings.HasPrefix(stat, "Z") {
+			return false
+		}
+	}
+	return true
 }
 
 // Respawn starts a pane's program anew: new epoch, empty history, no note. A pane that was killed is made again.

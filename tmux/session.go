@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // HubPane is the name under which the hub's pane is known.
@@ -172,18 +173,30 @@ const paneFormat = "#{@orchestrator_project}|#{@orchestrator_agent}|#{pane_id}|#
 
 // Panes lists our panes: the hub's and the agents', not those a person has opened in the session.
 func (s *Server) Panes(ctx context.Context) ([]PaneInfo, error) {
-	out, err := s.run(ctx, "list-panes", "-s", "-t", s.target(), "-F", paneFormat)
-	if err != nil {
-		return nil, fmt.Errorf("list panes: %w", err)
-	}
 	var panes []PaneInfo
+	err := s.afterDeath(ctx, func() (bool, error) {
+		out, err := s.run(ctx, "list-panes", "-s", "-t", s.target(), "-F", paneFormat)
+		if err != nil {
+			return false, err
+		}
+		var dying bool
+		panes, dying, err = s.parsePanes(out)
+		return dying, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list panes of %s: %w", s.o.Session, err)
+	}
+	return panes, nil
+}
+
+func (s *Server) parsePanes(out string) (panes []PaneInfo, dying bool, err error) {
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", 10)
 		if len(f) != 10 {
-			return nil, fmt.Errorf("list panes: tmux printed %q", line)
+			return nil, false, fmt.Errorf("tmux printed %q", line)
 		}
 		if f[0] != s.o.Project {
-			return nil, fmt.Errorf("list panes of %s: %w", s.o.Session, ErrForeign)
+			return nil, false, ErrForeign
 		}
 		if f[1] == "" {
 			continue
@@ -192,9 +205,28 @@ func (s *Server) Panes(ctx context.Context) ([]PaneInfo, error) {
 		p.PID, _ = strconv.Atoi(f[5])
 		p.ExitStatus, _ = strconv.Atoi(f[7])
 		p.ExitSignal, _ = strconv.Atoi(f[8])
+		dying = dying || p.Dead && f[7] == "" && f[8] == ""
 		panes = append(panes, p)
 	}
-	return panes, nil
+	return panes, dying, nil
+}
+
+// afterDeath repeats a look that found a pane closed but not yet how its process ended. Usually tmux learns that a
+// moment later; now and then it misses the signal and would never know, so it gets a child of its own to bury, which
+// makes it look for all. The repetition ends soon: tmux 3.2 never says which signal it was.
+func (s *Server) afterDeath(ctx context.Context, look func() (dying bool, err error)) error {
+	for i := range 10 {
+		dying, err := look()
+		if err != nil || !dying || !pause(ctx, 5*time.Millisecond) {
+			return err
+		}
+		if i%3 == 1 {
+			if _, err := s.run(ctx, "run-shell", "-b", "true"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // byName finds one of our panes.

@@ -88,7 +88,7 @@ func (s *Server) endServer(ctx context.Context) error {
 	if err != nil && !errors.Is(err, ErrGone) {
 		return err
 	}
-	gone := func() bool { return syscall.Kill(pid, 0) != nil }
+	gone := func() bool { return extinct(ctx, pid) }
 	if until(ctx, deathLimit, gone) {
 		return nil
 	}

@@ -62,7 +62,8 @@ type Server struct {
 	env []string
 	tag string // names this driver's paste buffers, so that those of a dead one can be told apart
 
-	build  sync.Mutex // held while panes are made or removed
+	gate   sync.RWMutex // held by commands; by the event client while it attaches
+	build  sync.Mutex   // held while panes are made or removed
 	spec   SessionSpec
 	labels sync.Map // pane id and epoch -> Label last written
 

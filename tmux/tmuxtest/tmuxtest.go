@@ -5,7 +5,6 @@ package tmuxtest
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,11 +152,21 @@ func ask(env []string, socket string, args ...string) string {
 
 // end waits for a process that was told to go and kills it when it stays.
 func end(t testing.TB, pid int) {
-	gone := func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
-	if Within(2*time.Second, gone) {
+	if Within(2*time.Second, func() bool { return Gone(pid) }) {
 		return
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("kill process %d: %v", pid, err)
 	}
+}
+
+// Gone says whether a process has ended, collected by its parent or not.
+func Gone(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	stat, err := exec.CommandContext(ctx, "ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err != nil || strings.HasPrefix(string(stat), "Z")
 }

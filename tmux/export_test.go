@@ -1,0 +1,21 @@
+package tmux
+
+import "time"
+
+// SetPing makes the watch over the event client quick enough for a test.
+func (s *Server) SetPing(every, limit time.Duration) {
+	s.events.pingEvery, s.events.pingLimit = every, limit
+}
+
+// ClientPID is the process of the event client, 0 when there is none.
+func (s *Server) ClientPID() int {
+	s.events.mu.Lock()
+	defer s.events.mu.Unlock()
+	if s.events.current == nil {
+		return 0
+	}
+	return s.events.current.cmd.Process.Pid
+}
+
+// SocketPath is where the server's socket is.
+func (s *Server) SocketPath() string { return s.socketPath() }
