@@ -38,8 +38,11 @@ type Task struct {
 	Updated  time.Time `json:"updated"`
 	Result   string    `json:"result,omitempty"`
 	Evidence string    `json:"evidence,omitempty"`
-	Children []Task    `json:"children,omitempty"`
-	Attempts []Attempt `json:"attempts,omitempty"`
+	// ResultSeq is the entry that ended the task; the stream has the result in
+	// full where it is shortened here.
+	ResultSeq uint64    `json:"result_seq,omitempty"`
+	Children  []Task    `json:"children,omitempty"`
+	Attempts  []Attempt `json:"attempts,omitempty"`
 }
 
 // Attempt is one try at typing something into a pane for a task.

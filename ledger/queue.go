@@ -1,0 +1,254 @@
+package ledger
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"orchestrator-cc/protocol"
+)
+
+// seat is an agent's place: what it works on and what waits for it.
+type seat struct {
+	name   string
+	role   protocol.Role
+	marker string
+	known  bool // configured now, not only once
+
+	current *node   // the task it holds, from the first claim to the result
+	busy    *parcel // the delivery under way
+	lanes   []*lane
+	notes   map[string]*parcel // queued or under way, by message id
+	open    int                // tasks that are not over
+	paused  bool
+	stopped bool
+}
+
+func (s *seat) belongsTo(group string) bool {
+	return group == protocol.All ||
+		group == protocol.RolePrefix+string(s.role.Rank()) ||
+		group == protocol.RolePrefix+string(s.role)
+}
+
+// lane holds what one sender sent with one priority. Only its head may be
+// delivered: that is the promise of order.
+type lane struct {
+	from    string
+	weight  int
+	parcels []*parcel
+}
+
+// parcel is what is typed into one pane as one prompt: a request, an event, or
+// all results of a turn. One that belongs to no task is a note. The exported
+// fields are what a snapshot keeps.
+type parcel struct {
+	seat *seat
+	node *node // nil for a note
+
+	Kind     protocol.Type `json:"kind"`
+	Messages []string      `json:"messages"`
+	From     string        `json:"from"`
+	Weight   int           `json:"weight"`
+	Order    uint64        `json:"order,omitempty"` // its place in the lane
+	After    string        `json:"after,omitempty"` // the message that must be delivered before
+	Text     string        `json:"text,omitempty"`  // of an event
+	Task     string        `json:"task,omitempty"`  // of a note: the root it speaks about
+	Results  []result      `json:"results,omitempty"`
+
+	Expires   int64 `json:"expires,omitempty"`
+	NotBefore int64 `json:"not_before,omitempty"` // the retry timer
+
+	Step      protocol.StepName `json:"step"`              // queued, under way, or failed for good
+	Attempt   int               `json:"attempt,omitempty"` // the number of the last one
+	Used      int               `json:"used,omitempty"`    // attempts since the last fresh start
+	Req       string            `json:"req,omitempty"`
+	Taken     bool              `json:"taken,omitempty"`     // some attempt was accepted by the agent
+	Released  bool              `json:"released,omitempty"`  // nobody waits for its delivery any more
+	Overtaken bool              `json:"overtaken,omitempty"` // a critical order wants the running turn stopped
+	Spent     *verdict          `json:"spent,omitempty"`     // why a note gets no further attempt
+}
+
+func (p *parcel) id() string      { return p.Messages[0] }
+func (p *parcel) underWay() bool  { return stage(p.Step) > 0 }
+func (p *parcel) isRequest() bool { return p.Kind == protocol.Request }
+
+// waits says that the parcel may be delivered once its turn comes.
+func (p *parcel) waits() bool {
+	return p.Step == protocol.Queued && (p.node == nil || p.node.open() && p.node.Doom == nil)
+}
+
+func (s *seat) lane(from string, weight int) *lane {
+	for _, n := range s.lanes {
+		if n.from == from && n.weight == weight {
+			return n
+		}
+	}
+	return nil
+}
+
+// enqueue puts a parcel into its lane, at the place its acceptance gave it.
+func (s *seat) enqueue(p *parcel) {
+	n := s.lane(p.From, p.Weight)
+	if n == nil {
+		n = &lane{from: p.From, weight: p.Weight}
+		s.lanes = append(s.lanes, n)
+	}
+	at, _ := slices.BinarySearchFunc(n.parcels, p, byOrder)
+	n.parcels = slices.Insert(n.parcels, at, p)
+}
+
+// dequeue takes a parcel out of its lane, if it is in one.
+func (s *seat) dequeue(p *parcel) {
+	n := s.lane(p.From, p.Weight)
+	if n == nil {
+		return
+	}
+	at, found := slices.BinarySearchFunc(n.parcels, p, byOrder)
+	switch {
+	case !found:
+	case at == 0:
+		n.parcels[0] = nil
+		n.parcels = n.parcels[1:]
+	default:
+		n.parcels = slices.Delete(n.parcels, at, at+1)
+	}
+	if len(n.parcels) == 0 {
+		s.lanes = slices.DeleteFunc(s.lanes, func(x *lane) bool { return x == n })
+	}
+}
+
+func byOrder(a, b *parcel) int { return cmp.Compare(a.Order, b.Order) }
+
+// pick chooses what the agent is given next, and when to look again where the
+// answer is "nothing yet".
+//
+// An agent that holds a task gets what belongs to it, and notes only while its
+// delegates work. A free one gets the heaviest head of its lanes; among equals
+// the one accepted first.
+func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
+	if s.busy != nil || s.paused || s.stopped || !s.known {
+		return nil, 0
+	}
+	if c := s.current; c != nil {
+		if c.parcel != nil && c.parcel.waits() {
+			if c.parcel.NotBefore > now {
+				return nil, c.parcel.NotBefore
+			}
+			return c.parcel, 0
+		}
+		if c.openKids == 0 {
+			return nil, 0
+		}
+	}
+	for _, n := range s.lanes {
+		p := n.parcels[0]
+		if !p.waits() || p.Expires != 0 && p.Expires <= now || l.undelivered[p.After] > 0 || s.current != nil && p.node != nil {
+			continue
+		}
+		if p.NotBefore > now {
+			wake = sooner(wake, p.NotBefore)
+			continue
+		}
+		if best == nil || p.Weight > best.Weight || p.Weight == best.Weight && p.Order < best.Order {
+			best = p
+		}
+	}
+	return best, wake
+}
+
+// sooner is the earlier of two moments, of which zero is none.
+func sooner(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// await counts a parcel among those that others may have to wait for.
+func (l *Ledger) await(p *parcel) {
+	l.undelivered[p.id()]++
+	l.arm(p)
+}
+
+// arm sets the clock for a parcel's time to live.
+func (l *Ledger) arm(p *parcel) {
+	if p.Expires != 0 {
+		heap.Push(&l.timers, p)
+	}
+}
+
+// release notes that a pane took the parcel, or that none ever will.
+func (l *Ledger) release(p *parcel) {
+	if p.Released || p.Kind == protocol.Response {
+		return
+	}
+	p.Released = true
+	if l.undelivered[p.id()]--; l.undelivered[p.id()] <= 0 {
+		delete(l.undelivered, p.id())
+	}
+}
+
+// mustFollow finds the message that a new one may not overtake. What an agent
+// sends waits only for messages to the same recipient: waiting for anything
+// else, it could hold up a delegation which that very message depends on.
+func (l *Ledger) mustFollow(to *seat, m protocol.Message) string {
+	id := m.Header.CorrelationID
+	if l.undelivered[id] == 0 {
+		return ""
+	}
+	if _, fromAgent := l.seats[m.From()]; !fromAgent {
+		return id
+	}
+	if n := l.nodes[id]; n != nil && n.seat == to || to.notes[id] != nil {
+		return id
+	}
+	return ""
+}
+
+// expiries is a heap of parcels by the moment their time to live ends. What is
+// over is taken out when it comes to the top.
+type expiries []*parcel
+
+func (h expiries) Len() int           { return len(h) }
+func (h expiries) Less(i, j int) bool { return h[i].Expires < h[j].Expires }
+func (h expiries) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *expiries) Push(x any)        { *h = append(*h, x.(*parcel)) }
+func (h *expiries) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return last
+}
+
+// passed lists the queued parcels whose time is over, oldest first, and the
+// moment the next one's will be.
+func (l *Ledger) passed(now int64) (out []*parcel, wake int64) {
+	for len(l.timers) > 0 && l.timers[0].over() {
+		heap.Pop(&l.timers)
+	}
+	var visit func(i int)
+	visit = func(i int) {
+		if i >= len(l.timers) {
+			return
+		}
+		p := l.timers[i]
+		if p.Expires > now {
+			wake = sooner(wake, p.Expires)
+			return
+		}
+		if p.waits() {
+			out = append(out, p)
+		}
+		visit(2*i + 1)
+		visit(2*i + 2)
+	}
+	visit(0)
+	slices.SortFunc(out, func(a, b *parcel) int {
+		return cmp.Or(cmp.Compare(a.Expires, b.Expires), cmp.Compare(a.Order, b.Order), cmp.Compare(a.seat.name, b.seat.name))
+	})
+	return out, wake
+}
+
+// over says that the parcel will never be queued again.
+func (p *parcel) over() bool { return p.Step == protocol.Answered || p.Step == protocol.DeadEnd }
