@@ -102,17 +102,21 @@ func (p *cParser) statements(i, end int, scope, class string) {
 
 // statement reads one declaration and returns the index behind it.
 func (p *cParser) statement(start, end int, scope, class string) int {
-	from := start
 	s := cStatement{p: p, from: start, end: end, scope: scope, class: class, name: -1}
 	for i := start; i < end; {
 		switch c := p.mark(i); {
 		case c == ';':
+			if body := s.oldStyleBody(); body > 0 {
+				return s.brace(body)
+			}
 			s.finish(i)
 			return i + 1
 		case c == '}':
 			return i + 1
-		case c == ':' && p.mark(i+1) != ':' && p.mark(i-1) != ':' && isAccess(p.parser, i-1) && i-1 == from:
+		case c == ':' && p.mark(i+1) != ':' && p.mark(i-1) != ':' && isAccess(p.parser, i-1) && i-1 == start:
 			return i + 1 // public:
+		case c == ':' && s.name >= 0 && !s.valued && p.mark(i+1) != ':' && p.mark(i-1) != ':' && p.mark(i-1) != '?':
+			i = s.initializers(i)
 		case c == '{':
 			return s.brace(i)
 		case c == '(':
@@ -123,9 +127,9 @@ func (p *cParser) statement(start, end int, scope, class string) int {
 			i = s.initializer(i)
 		case p.is(i, "template") && p.mark(i+1) == '<':
 			i = p.skipAngles(i+1, end)
-		case p.is(i, "namespace") && i == from || p.is(i, "namespace") && p.is(i-1, "inline"):
+		case p.is(i, "namespace"):
 			return s.namespace(i)
-		case p.is(i, "using") && i == s.from:
+		case p.is(i, "using") && (i == s.from || p.mark(i-1) == '>'):
 			return s.using(i)
 		case p.is(i, "extern") && i+2 < end && p.toks[i+1].kind == text && p.mark(i+2) == '{':
 			p.statements(i+3, p.skip(i+2, end)-1, scope, class)

@@ -106,6 +106,30 @@ func (s *cStatement) finish(i int) {
 	}
 }
 
+// maxOldParams bounds how far the body of an old-style function is looked for.
+const maxOldParams = 80
+
+// oldStyleBody finds the brace of a function in the style of the first C, where
+// the parameters' types stand between parentheses and body: f(a) int a; {
+func (s *cStatement) oldStyleBody() int {
+	p := s.p
+	if s.name < 0 || s.valued || !p.isWord(s.behind) {
+		return 0
+	}
+	for i := s.behind; i < min(s.end, s.behind+maxOldParams); i++ {
+		switch c := p.mark(i); c {
+		case '{':
+			if p.mark(i-1) == ';' {
+				return i
+			}
+			return 0
+		case '(', '=', '}':
+			return 0
+		}
+	}
+	return 0
+}
+
 // plausibleReturn keeps calls of macros with a semicolon from being prototypes.
 func (s *cStatement) plausibleReturn() bool {
 	return s.p.isWord(s.from) && !s.p.is(s.from, "return") && !s.p.is(s.from, "goto")
@@ -116,7 +140,7 @@ func (s *cStatement) typedefNames(semicolon int) {
 	p := s.p
 	for i := s.from; i <= semicolon; {
 		switch c := p.mark(i); {
-		case c == '(' && p.mark(i+1) == '*' || c == '(' && p.mark(i+2) == '*' && p.isWord(i+1):
+		case c == '(' && p.mark(p.skip(i, semicolon)) == '(' && (p.mark(i+1) == '*' || p.mark(i+2) == '*' || p.mark(i+2) == ')'):
 			k := i + 1
 			for k < semicolon && p.mark(k) != ')' && p.mark(k) != '(' && p.mark(k) != '[' {
 				k++
@@ -154,10 +178,7 @@ func (s *cStatement) addTypedef(name, semicolon int) {
 func (s *cStatement) brace(i int) int {
 	p := s.p
 	behind := p.skip(i, s.end)
-	if s.name < 0 || s.valued {
-		return s.restOfStatement(behind)
-	}
-	if !s.isBody(i) {
+	if s.name < 0 || s.valued || !s.isBody(i) {
 		return s.restOfStatement(behind)
 	}
 	kind := Function
@@ -168,13 +189,45 @@ func (s *cStatement) brace(i int) int {
 	return behind
 }
 
-// isBody tells a body from the braces of a constructor's initializer list.
+// isBody tells a function's body from other braces. Without a return type it is
+// old C or a macro that makes a function; then its parameters end at the brace.
 func (s *cStatement) isBody(i int) bool {
 	if s.from == s.name && s.class == "" && s.qualifier() == "" {
-		// No return type: old C, a macro that makes a function, or a stray call.
-		return s.p.mark(i-1) == ')' && !s.isUpper(s.name)
+		return s.p.mark(i-1) == ')'
 	}
 	return true
+}
+
+// initializers passes over what a constructor initializes: name(…) or name{…},
+// with commas in between. It returns the index of the body's brace, or i+1 where
+// the colon meant something else.
+func (s *cStatement) initializers(i int) int {
+	p := s.p
+	for k := i + 1; k < s.end; {
+		for k < s.end && (p.isWord(k) || p.mark(k) == ':' || p.mark(k) == '<') {
+			if p.mark(k) == '<' {
+				k = p.skipAngles(k, s.end)
+				continue
+			}
+			k++
+		}
+		if c := p.mark(k); c != '(' && c != '{' {
+			break
+		}
+		k = p.skip(k, s.end)
+		for p.mark(k) == '.' { // a pack: base(args)...
+			k++
+		}
+		switch p.mark(k) {
+		case '{':
+			return k
+		case ',':
+			k++
+		default:
+			return i + 1
+		}
+	}
+	return i + 1
 }
 
 // restOfStatement goes on behind a brace that is no body: up to the semicolon

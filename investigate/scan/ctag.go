@@ -69,6 +69,8 @@ func (s *cStatement) tag(i int) int {
 	name := -1
 	for k < s.end {
 		switch c := p.mark(k); {
+		case p.isWord(k) && p.mark(k+1) == '(' && name >= 0 && !s.isUpper(k):
+			return i + 1 // a function that returns struct name
 		case p.isWord(k) && p.mark(k+1) == '(':
 			k = p.skip(k+1, s.end) // an attribute or a macro
 			continue

@@ -109,7 +109,6 @@ func (p *scriptParser) functionTail(f found, i, end int) int {
 	if p.mark(i) != '(' {
 		return i
 	}
-	open := i
 	i = p.skip(i, end)
 	if p.mark(i) == ':' {
 		i = p.skipType(i+1, end)
@@ -127,7 +126,6 @@ func (p *scriptParser) functionTail(f found, i, end int) int {
 	if f.name == "" {
 		inner = f.scope
 	}
-	p.code(open+1, p.skip(open, end)-1, inner)
 	if body {
 		p.code(i+1, f.end, inner)
 		return f.end + 1

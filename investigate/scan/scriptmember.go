@@ -35,6 +35,9 @@ func (p *scriptParser) member(i, end int, scope string) int {
 		i += 2
 	case c == '(' || c == '<':
 		name = -1 // a call signature
+	case p.is(i, "new") && (p.mark(i+1) == '(' || p.mark(i+1) == '<'):
+		name = -1 // a construct signature
+		i++
 	default:
 		i++
 	}
@@ -71,11 +74,11 @@ func (p *scriptParser) isModifier(i, end int) bool {
 	if i+1 >= end {
 		return false
 	}
-	switch c := p.mark(i + 1); c {
+	switch p.mark(i + 1) {
 	case '(', '=', ';', ':', '?', '!', ',', '}', '<':
 		return false
 	case '{':
-		return p.is(i, "static") && false
+		return false // a static block
 	}
 	return p.toks[i+1].line == p.toks[i].line || !p.is(i, "get") && !p.is(i, "set") && !p.is(i, "async")
 }

@@ -38,6 +38,10 @@ func (p *scriptParser) skipType(i, end int) int {
 		case operand && (c == '{' || c == '[' || c == '('):
 			i = p.skip(i, end)
 			operand = false
+			if c == '(' && p.mark(i) == '=' && p.mark(i+1) == '>' {
+				i += 2 // a function type
+				operand = true
+			}
 		case operand && c == '<':
 			i = p.skipAngles(i, end) // a generic function type
 		case operand && (p.is(i, "keyof") || p.is(i, "typeof") || p.is(i, "readonly") || p.is(i, "unique") || p.is(i, "infer") || p.is(i, "new") || p.is(i, "asserts") || p.is(i, "abstract")):
@@ -55,9 +59,6 @@ func (p *scriptParser) skipType(i, end int) int {
 			operand = true
 		case c == '.':
 			i++
-			operand = true
-		case c == '=' && p.mark(i+1) == '>':
-			i += 2
 			operand = true
 		case p.is(i, "is") || p.is(i, "extends"):
 			i++
@@ -102,6 +103,7 @@ func (p *scriptParser) typeDecl(i, end int, scope string) int {
 		behind := p.skipType(k+1, end)
 		f.end = behind - 1
 		p.add(f)
+		p.objectTypes(k+1, behind, join(scope, f.name))
 		return behind
 	case p.is(i, "enum"):
 		f.kind = Enum
@@ -124,6 +126,24 @@ func (p *scriptParser) typeDecl(i, end int, scope string) int {
 		p.code(k+1, f.end, join(scope, f.name))
 	}
 	return f.end + 1
+}
+
+// objectTypes reads the methods of the object types that a type is made of.
+func (p *scriptParser) objectTypes(i, end int, scope string) {
+	for i < end {
+		switch p.mark(i) {
+		case '{':
+			behind := p.skip(i, end)
+			p.members(i+1, behind-1, scope)
+			i = behind
+		case '(', '[':
+			i = p.skip(i, end)
+		case '<':
+			i = p.skipAngles(i, end)
+		default:
+			i++
+		}
+	}
 }
 
 // class reads a class; named is the token that names a class expression, or -1.
