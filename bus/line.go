@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,8 @@ const inlineLimit = 64 << 10
 
 const crcWidth = 8
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+// minLine is shorter than any line can be.
+const minLine = int64(len("00000000 1 1/1 {}\n"))
 
 func appendLine(dst []byte, n line) []byte {
 	start := len(dst)
@@ -43,22 +45,24 @@ func appendLine(dst []byte, n line) []byte {
 	dst = strconv.AppendInt(dst, int64(n.of), 10)
 	dst = append(dst, ' ')
 	dst = append(dst, n.body...)
-	crc := checksum(dst[start+crcWidth+1:])
-	hex.Encode(dst[start:start+crcWidth], []byte{byte(crc >> 24), byte(crc >> 16), byte(crc >> 8), byte(crc)})
+	putChecksum(dst[start:], dst[start+crcWidth+1:])
 	return append(dst, '\n')
+}
+
+// putChecksum writes the checksum of b as text.
+func putChecksum(dst, b []byte) {
+	crc := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+	hex.Encode(dst, binary.BigEndian.AppendUint32(nil, crc))
 }
 
 // parseLine reads a line without its newline; ok is false for a damaged one.
 func parseLine(b []byte) (n line, ok bool) {
-	var sum [crcWidth / 2]byte
 	if len(b) <= crcWidth || b[crcWidth] != ' ' {
 		return n, false
 	}
-	if _, err := hex.Decode(sum[:], b[:crcWidth]); err != nil {
-		return n, false
-	}
 	rest := b[crcWidth+1:]
-	if crc := checksum(rest); sum != [4]byte{byte(crc >> 24), byte(crc >> 16), byte(crc >> 8), byte(crc)} {
+	var sum [crcWidth]byte
+	if putChecksum(sum[:], rest); !bytes.Equal(sum[:], b[:crcWidth]) {
 		return n, false
 	}
 	seq, rest, ok1 := bytes.Cut(rest, []byte{' '})

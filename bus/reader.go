@@ -14,7 +14,7 @@ import (
 
 // fillLines is how many entries a reader that is behind decodes at a time:
 // enough to make opening the file cheap, few enough to keep memory flat.
-const fillLines = 512
+const fillLines = 1024
 
 // Reader follows the stream. It belongs to one goroutine.
 type Reader struct {
@@ -114,23 +114,28 @@ func (l *Log) find(seq uint64) int {
 
 // fill decodes the next entries of the window.
 func (r *Reader) fill(w window) error {
+	var batches []rawBatch
+	n := 0
 	at, err := r.log.scan(w, func(st stretch) bool {
-		if st.lines[len(st.lines)-1].seq < r.next {
-			return true
+		if st.lines[len(st.lines)-1].seq >= r.next {
+			batches = append(batches, copyBatch(st))
+			n += len(st.lines)
 		}
-		entries, err := r.log.decodeBatch(st.lines)
-		if err != nil {
-			r.log.report(finding{file(w.path), st.start, err.Error()})
-			return true
+		return n < fillLines
+	})
+	r.at = at
+	r.log.decodeAll(batches, n)
+	for _, b := range batches {
+		if b.err != nil {
+			r.log.report(finding{file(w.path), b.off, b.err.Error()})
+			continue
 		}
-		for _, e := range entries {
+		for _, e := range b.entries {
 			if e.Seq >= r.next {
 				r.ready = append(r.ready, e)
 			}
 		}
-		return len(r.ready) < fillLines
-	})
-	r.at = at
+	}
 	return err
 }
 
@@ -176,23 +181,6 @@ func (l *Log) scan(w window, each func(stretch) bool) (place, error) {
 	}
 }
 
-// decodeBatch returns the entries of a batch, all or none.
-func (l *Log) decodeBatch(lines []line) ([]protocol.Entry, error) {
-	out := make([]protocol.Entry, 0, len(lines))
-	for _, n := range lines {
-		body, err := bodyOf(l.dir, n)
-		if err != nil {
-			return nil, fmt.Errorf("entry %d is skipped: %w", n.seq, err)
-		}
-		e, err := decode(n.seq, body)
-		if err != nil {
-			return nil, fmt.Errorf("entry %d is skipped: %w", n.seq, err)
-		}
-		out = append(out, e)
-	}
-	return out, nil
-}
-
 // Read returns one durable entry; ErrNotFound says that there is none of that
 // number, or that it was damaged or trimmed.
 func (l *Log) Read(seq uint64) (protocol.Entry, error) {
@@ -214,7 +202,7 @@ func (l *Log) Read(seq uint64) (protocol.Entry, error) {
 		if seq < first {
 			return false
 		}
-		entries, err := l.decodeBatch(st.lines)
+		entries, err := decodeBatch(l.dir, st.lines)
 		if err != nil {
 			l.report(finding{file(w.path), st.start, err.Error()})
 			return false

@@ -30,7 +30,7 @@ func (l *Log) recover() error {
 	}
 	l.segments = segments
 	if snapshot >= l.next {
-		l.report(finding{snapshotName, 0, missing(l.next, snapshot) + ", though the snapshot knows them"})
+		l.report(finding{snapshotName, 0, missing(l.last, snapshot+1) + ", though the snapshot knows them"})
 		l.next, l.last = snapshot+1, snapshot
 	}
 	if err := l.openActive(); err != nil {
@@ -64,9 +64,10 @@ func (l *Log) recoverSegment(s *segment, last bool) error {
 		return nil
 	}
 	if t.damaged > 0 {
-		// A complete line at the end may have been acknowledged before it
-		// was damaged. Its number is not given away a second time.
-		l.next += uint64(t.count)
+		// Complete lines at the end may have been acknowledged before they
+		// were damaged. Their numbers are not given away a second time, and
+		// how many there were is known only by how many have room.
+		l.next += uint64((t.end-t.start)/minLine + 1)
 	}
 	l.diary.Info().Str("file", file(s.path)).Int64("bytes", t.end-t.start).Msg("an unfinished write was cut from the end of the stream")
 	s.size = t.start

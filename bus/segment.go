@@ -115,7 +115,7 @@ func (s *segment) examine(prev uint64) (examination, error) {
 	defer f.Close()
 	name := file(s.path)
 	if s.first > prev+1 {
-		x.found = append(x.found, finding{name, 0, missing(prev+1, s.first-1)})
+		x.found = append(x.found, finding{name, 0, missing(prev, s.first)})
 		prev = s.first - 1
 	}
 	scan := newScanner()
@@ -156,14 +156,13 @@ func judge(st stretch, prev uint64) (text string, usable bool) {
 	case first <= prev:
 		return fmt.Sprintf("entry %d stands after entry %d and is skipped", first, prev), false
 	case first > prev+1:
-		return missing(prev+1, first-1), true
+		return missing(prev, first), true
 	}
 	return "", true
 }
 
-func missing(from, to uint64) string {
-	if from == to {
-		return fmt.Sprintf("entry %d is missing", from)
-	}
-	return fmt.Sprintf("entries %d to %d are missing", from, to)
+// missing words a gap. It claims no more than is known: after damage at the
+// end of the stream numbers are left out that no entry ever had.
+func missing(prev, next uint64) string {
+	return fmt.Sprintf("nothing can be read between entry %d and entry %d", prev, next)
 }
