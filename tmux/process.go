@@ -40,7 +40,7 @@ func paneMarks(target string, p PaneSpec, windowName, epoch string) []string {
 	set := func(args ...string) string {
 		return command(append([]string{"set-option", "-p", "-t", target}, args...)...)
 	}
-	died := command("run-shell", "-b", "-C", command("rename-window", "-t", "#{window_id}", windowName))
+	died := command("run-shell", "-b", "-C", "rename-window -t #{window_id} "+windowName)
 	marks := []string{
 		set("@orchestrator_agent", p.Name),
 		set("@orch_epoch", epoch),

@@ -1,0 +1,219 @@
+package tmux_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"orchestrator-cc/tmux"
+	"orchestrator-cc/tmux/tmuxtest"
+)
+
+// woken says whether a notice comes in time.
+func woken(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-time.After(tmuxtest.Wait):
+		return false
+	}
+}
+
+// drain takes a notice that is waiting.
+func drain(c <-chan struct{}) {
+	select {
+	case <-c:
+	default:
+	}
+}
+
+func TestOutputWakesOnlyItsOwnPane(t *testing.T) {
+	t.Parallel()
+	s := tmux.New(tmuxtest.Options(t))
+	panes := build(t, s, five())
+	tmuxtest.Run(t, s)
+	boss, manager := s.Pane(panes[1]), s.Pane(panes[2])
+	bossOut, managerOut := boss.Output(), manager.Output()
+	if err := boss.Press(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if !woken(bossOut) {
+		t.Error("boss: got no notice, want one")
+	}
+	select {
+	case <-managerOut:
+		t.Error("manager: got a notice, want none")
+	default:
+	}
+}
+
+func TestChangesTellOfDeathKillAndReturn(t *testing.T) {
+	t.Parallel()
+	o := tmuxtest.Options(t)
+	s := tmux.New(o)
+	panes := build(t, s, five())
+	tmuxtest.Run(t, s)
+	seen := func(what string, cond func([]tmux.PaneInfo, error) bool) {
+		t.Helper()
+		end := time.Now().Add(tmuxtest.Wait)
+		for time.Now().Before(end) {
+			if !woken(s.Changes()) {
+				break
+			}
+			if cond(s.Panes(t.Context())) {
+				return
+			}
+		}
+		t.Errorf("%s: got no notice after which it shows, want one", what)
+	}
+	drain(s.Changes())
+	raw(t, o, "respawn-pane", "-k", "-t", panes[1].ID, "true")
+	seen("death", func(p []tmux.PaneInfo, err error) bool { return err == nil && len(p) == 6 && find(p, "boss").Dead })
+	raw(t, o, "kill-pane", "-t", panes[2].ID)
+	seen("killed pane", func(p []tmux.PaneInfo, err error) bool { return err == nil && len(p) == 5 })
+	raw(t, o, "kill-server")
+	seen("server gone", func(_ []tmux.PaneInfo, err error) bool { return err != nil })
+	build(t, s, five())
+	tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+}
+
+func find(panes []tmux.PaneInfo, name string) tmux.PaneInfo {
+	for _, p := range panes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return tmux.PaneInfo{}
+}
+
+func TestRunReconnectsAfterItsClientWasKilled(t *testing.T) {
+	t.Parallel()
+	s, pane := tmuxtest.Start(t, "cat")
+	tmuxtest.Run(t, s)
+	for i := range 4 {
+		pid := s.ClientPID()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		// The text is there whether or not the client is.
+		if err := pane.Paste(t.Context(), "n", []byte(fmt.Sprintf("line %d\n", i))); err != nil {
+			t.Fatal(err)
+		}
+		waitText(t, pane, fmt.Sprintf("line %d", i))
+		tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return s.Connected() && s.ClientPID() != pid })
+	}
+	out := pane.Output()
+	drain(out)
+	if err := pane.Press(t.Context(), "y"); err != nil {
+		t.Fatal(err)
+	}
+	if !woken(out) {
+		t.Error("got no notice after reconnecting, want one")
+	}
+}
+
+// wedgeable is a tmux whose control clients neither speak nor end while the returned file exists.
+func wedgeable(t *testing.T, o tmux.Options) (bin, flag string) {
+	t.Helper()
+	bin, flag = filepath.Join(t.TempDir(), "tmux"), filepath.Join(t.TempDir(), "wedged")
+	script := fmt.Sprintf("#!/bin/sh\nif [ -e '%s' ]; then case \" $* \" in *\" -C \"*) exec sleep 1000;; esac; fi\nexec tmux \"$@\"\n", flag)
+	if err := os.WriteFile(bin, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return bin, flag
+}
+
+func TestEverythingWorksWithoutControlMode(t *testing.T) {
+	t.Parallel()
+	o := tmuxtest.Options(t)
+	bin, flag := wedgeable(t, o)
+	o.Bin = bin
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := tmux.New(o)
+	s.SetPing(50*time.Millisecond, 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	defer func() {
+		cancel()
+		within(t, 5*time.Second, "run", func() error { return <-done })
+	}()
+	pane := s.Pane(build(t, s, five())[1])
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return s.ClientPID() != 0 })
+	first := s.ClientPID()
+	for i := range 5 {
+		if err := pane.Paste(t.Context(), "n", []byte(fmt.Sprintf("line %d\n", i))); err != nil {
+			t.Fatal(err)
+		}
+		waitText(t, pane, fmt.Sprintf("line %d", i))
+	}
+	if s.Connected() {
+		t.Error("connected: got true, want false while the client says nothing")
+	}
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return tmuxtest.Gone(first) })
+	if err := os.Remove(flag); err != nil {
+		t.Fatal(err)
+	}
+	tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+}
+
+func TestStoppedClientDoesNotFreezeThePanes(t *testing.T) {
+	t.Parallel()
+	s, pane := tmuxtest.Start(t, "sh", "-c", "i=0; while :; do i=$((i+1)); echo count $i.; seq 1 200; sleep 0.02; done")
+	s.SetPing(50*time.Millisecond, 300*time.Millisecond)
+	tmuxtest.Run(t, s)
+	pid := s.ClientPID()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	before := capture(t, pane)
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool {
+		now := capture(t, pane)
+		return now.HistorySize > before.HistorySize+2000
+	})
+	within(t, 4*time.Second, "shutdown", func() error { return s.Shutdown(t.Context()) })
+	if !tmuxtest.Gone(pid) {
+		t.Errorf("stopped client %d: got alive, want it gone", pid)
+	}
+}
+
+func TestRunEndsInGoodOrderUnderLoad(t *testing.T) {
+	t.Parallel()
+	s, _ := tmuxtest.Start(t, "sh", "-c", flood)
+	for range 5 {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+		pid := s.ClientPID()
+		cancel()
+		within(t, 3*time.Second, "run", func() error { return <-done })
+		if !tmuxtest.Gone(pid) {
+			t.Errorf("event client %d: got alive, want it gone", pid)
+		}
+	}
+	if s.Connected() {
+		t.Error("connected: got true, want false")
+	}
+	if _, err := s.Panes(t.Context()); err != nil {
+		t.Errorf("server: got %v, want it alive", err)
+	}
+}
+
+// A reader that nobody empties must not hold up tmux: the panes of the whole session would freeze.
+func TestNobodyListeningDoesNotHoldUpThePanes(t *testing.T) {
+	t.Parallel()
+	s, pane := tmuxtest.Start(t, "sh", "-c", "read go; seq 1 100000; echo finished; exec cat")
+	tmuxtest.Run(t, s)
+	_ = pane.Output()
+	if err := pane.Press(t.Context(), "Enter"); err != nil {
+		t.Fatal(err)
+	}
+	waitText(t, pane, "finished")
+}
