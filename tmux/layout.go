@@ -86,6 +86,9 @@ func (s *Server) arrange(ctx context.Context) error {
 		return nil
 	}
 	if s.spec.Layout == LayoutWindows {
+		if err := s.stretch(ctx, agents); err != nil {
+			return err
+		}
 		return s.follow(ctx, s.tallFollow(agents))
 	}
 	if err := s.place(ctx, agents); err != nil {
@@ -94,11 +97,25 @@ func (s *Server) arrange(ctx context.Context) error {
 	return s.follow(ctx, s.sharedFollow(agents))
 }
 
+// stretch makes each agent's own window tall, as wide as it is.
+func (s *Server) stretch(ctx context.Context, agents []PaneInfo) error {
+	var lines []string
+	for _, p := range agents {
+		resize := fmt.Sprintf("resize-window -t %s -x #{?#{e|<:#{window_width},%[2]d},%[2]d,#{window_width}} -y %d",
+			p.Window, s.least().Width, tallHeight)
+		lines = append(lines, command("run-shell", "-t", p.ID, "-C", resize))
+	}
+	if _, err := s.script(ctx, sequence(lines...)); err != nil {
+		return fmt.Errorf("stretch windows: %w", err)
+	}
+	return nil
+}
+
 // place brings the panes of the shared window into order. A window in which a person has opened or taken away panes
-// is left as that person made it.
+// is left as that person made it, and a zoomed one as it is.
 func (s *Server) place(ctx context.Context, agents []PaneInfo) error {
 	win := agents[0].Window
-	out, err := s.run(ctx, "list-panes", "-t", win, "-F", "#{pane_id} #{window_width} #{window_height} #{window_layout}")
+	out, err := s.run(ctx, "list-panes", "-t", win, "-F", "#{pane_id} #{window_zoomed_flag} #{window_width} #{window_height} #{window_layout}")
 	if err != nil {
 		return err
 	}
@@ -108,17 +125,17 @@ func (s *Server) place(ctx context.Context, agents []PaneInfo) error {
 	}
 	var order []string
 	var size Size
-	var now string
+	var zoomed, now string
 	for _, row := range rows {
 		var id string
-		if _, err := fmt.Sscan(row, &id, &size.Width, &size.Height, &now); err != nil {
+		if _, err := fmt.Sscan(row, &id, &zoomed, &size.Width, &size.Height, &now); err != nil {
 			return fmt.Errorf("read %q: %w", row, err)
 		}
 		order = append(order, id)
 	}
 	size = s.least().cover(size)
 	want := layout(size, columns(agents, s.spec.Left))
-	if now == want {
+	if now == want || zoomed == "1" {
 		return nil
 	}
 	line := []string{command("resize-window", "-t", win, "-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height))}
