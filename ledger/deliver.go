@@ -342,6 +342,7 @@ func (l *Ledger) reached(p *parcel) {
 // end takes a parcel out of the house.
 func (l *Ledger) end(p *parcel, how protocol.StepName) {
 	l.release(p)
+	l.disarm(p)
 	p.Step = how
 	if p.seat.busy == p {
 		p.seat.busy = nil

@@ -44,6 +44,7 @@ type lane struct {
 type parcel struct {
 	seat *seat
 	node *node // nil for a note
+	slot int   // its place among the timers
 
 	Kind     protocol.Type `json:"kind"`
 	Messages []string      `json:"messages"`
@@ -142,7 +143,7 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 	}
 	for _, n := range s.lanes {
 		p := n.parcels[0]
-		if !p.waits() || p.Expires != 0 && p.Expires <= now || l.undelivered[p.After] > 0 || s.current != nil && p.node != nil {
+		if !p.waits() || p.Expires != 0 && p.Expires <= now || l.heldBack(p) || s.current != nil && p.node != nil {
 			continue
 		}
 		if p.NotBefore > now {
@@ -170,13 +171,6 @@ func (l *Ledger) await(p *parcel) {
 	l.arm(p)
 }
 
-// arm sets the clock for a parcel's time to live.
-func (l *Ledger) arm(p *parcel) {
-	if p.Expires != 0 {
-		heap.Push(&l.timers, p)
-	}
-}
-
 // release notes that a pane took the parcel, or that none ever will.
 func (l *Ledger) release(p *parcel) {
 	if p.Released || p.Kind == protocol.Response {
@@ -188,31 +182,48 @@ func (l *Ledger) release(p *parcel) {
 	}
 }
 
-// mustFollow finds the message that a new one may not overtake. What an agent
-// sends waits only for messages to the same recipient: waiting for anything
-// else, it could hold up a delegation which that very message depends on.
-func (l *Ledger) mustFollow(to *seat, m protocol.Message) string {
-	id := m.Header.CorrelationID
-	if l.undelivered[id] == 0 {
-		return ""
+// heldBack says that the message a parcel refers to has yet to be delivered.
+// What an agent sends waits only for messages to the same recipient: waiting
+// for others it could hold up a delegation which those very messages, or the
+// agents that are to read them, depend on.
+func (l *Ledger) heldBack(p *parcel) bool {
+	if p.After == "" || l.undelivered[p.After] == 0 {
+		return false
 	}
-	if _, fromAgent := l.seats[m.From()]; !fromAgent {
-		return id
+	if l.seats[p.From] == nil {
+		return true
 	}
-	if n := l.nodes[id]; n != nil && n.seat == to || to.notes[id] != nil {
+	if n := l.nodes[p.After]; n != nil {
+		return n.seat == p.seat && n.parcel != nil && !n.parcel.Released
+	}
+	note := p.seat.notes[p.After]
+	return note != nil && !note.Released
+}
+
+// referred is the message that a new one may have to wait for.
+func (l *Ledger) referred(m protocol.Message) string {
+	if id := m.Header.CorrelationID; l.undelivered[id] > 0 {
 		return id
 	}
 	return ""
 }
 
-// expiries is a heap of parcels by the moment their time to live ends. What is
-// over is taken out when it comes to the top.
+// expiries is a heap of parcels by the moment their time to live ends.
 type expiries []*parcel
 
 func (h expiries) Len() int           { return len(h) }
 func (h expiries) Less(i, j int) bool { return h[i].Expires < h[j].Expires }
-func (h expiries) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *expiries) Push(x any)        { *h = append(*h, x.(*parcel)) }
+func (h expiries) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].slot, h[j].slot = i, j
+}
+
+func (h *expiries) Push(x any) {
+	p := x.(*parcel)
+	p.slot = len(*h)
+	*h = append(*h, p)
+}
+
 func (h *expiries) Pop() any {
 	old := *h
 	last := old[len(old)-1]
@@ -221,19 +232,30 @@ func (h *expiries) Pop() any {
 	return last
 }
 
-// passed lists the queued parcels whose time is over, oldest first, and the
-// moment the next one's will be.
-func (l *Ledger) passed(now int64) (out []*parcel, wake int64) {
-	for len(l.timers) > 0 && l.timers[0].over() {
-		heap.Pop(&l.timers)
+// arm sets the clock for a parcel's time to live, disarm stops it.
+func (l *Ledger) arm(p *parcel) {
+	if p.Expires != 0 {
+		heap.Push(&l.timers, p)
 	}
+}
+
+func (l *Ledger) disarm(p *parcel) {
+	if p.Expires != 0 {
+		heap.Remove(&l.timers, p.slot)
+	}
+}
+
+// passed lists the queued parcels whose time is over, the first to expire
+// first, and the moment the next one's will be. Of what does not wait there
+// are never more than a few, so that looking past them is cheap.
+func (l *Ledger) passed(now int64) (out []*parcel, wake int64) {
 	var visit func(i int)
 	visit = func(i int) {
 		if i >= len(l.timers) {
 			return
 		}
 		p := l.timers[i]
-		if p.Expires > now {
+		if p.waits() && p.Expires > now {
 			wake = sooner(wake, p.Expires)
 			return
 		}
@@ -249,6 +271,3 @@ func (l *Ledger) passed(now int64) (out []*parcel, wake int64) {
 	})
 	return out, wake
 }
-
-// over says that the parcel will never be queued again.
-func (p *parcel) over() bool { return p.Step == protocol.Answered || p.Step == protocol.DeadEnd }

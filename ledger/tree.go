@@ -105,7 +105,7 @@ func (l *Ledger) applyRequest(e protocol.Entry, a *protocol.Accepted, p *protoco
 	n.seat.open++
 	n.parcel = &parcel{
 		seat: n.seat, node: n, Kind: protocol.Request, Messages: []string{n.ID}, From: n.From, Weight: n.Weight,
-		Order: e.Seq, After: l.mustFollow(n.seat, m), Expires: nanos(m.Expires(e.Time)), Step: protocol.Queued,
+		Order: e.Seq, After: l.referred(m), Expires: nanos(m.Expires(e.Time)), Step: protocol.Queued,
 	}
 	l.await(n.parcel)
 	n.seat.enqueue(n.parcel)
@@ -132,7 +132,7 @@ func (l *Ledger) applyEvent(e protocol.Entry, a *protocol.Accepted) bool {
 	text := m.Text()
 	for _, s := range to {
 		l.addNote(e, &parcel{seat: s, Kind: protocol.Event, Messages: []string{m.ID()}, From: l.word(m.From()),
-			Weight: m.Priority().Weight(), After: l.mustFollow(s, m), Expires: nanos(m.Expires(e.Time)), Text: text, Task: a.Task})
+			Weight: m.Priority().Weight(), After: l.referred(m), Expires: nanos(m.Expires(e.Time)), Text: text, Task: a.Task})
 	}
 	return true
 }

@@ -164,7 +164,7 @@ func (l *Ledger) Waiting(agent string) []Waiting {
 	for i, p := range parcels {
 		out[i] = Waiting{Message: p.id(), From: p.From, Type: p.Kind, Priority: priorityOf(p.Weight), Task: p.Task,
 			Attempt: p.Attempt + 1, Expires: moment(p.Expires), RetryAt: moment(p.NotBefore)}
-		if l.undelivered[p.After] > 0 {
+		if l.heldBack(p) {
 			out[i].After = p.After
 		}
 		if p.node != nil {
