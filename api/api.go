@@ -117,11 +117,6 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 // Handler is the server without a listener.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Serve serves a hub on a listener until ctx ends.
-func Serve[F Follower](ctx context.Context, l net.Listener, hub Hub[F], log zerolog.Logger) error {
-	return New(hub, Options{Version: hub.Overview().Hub.Version, Log: log}).Serve(ctx, l)
-}
-
 // Serve answers on a listener until ctx ends. Running requests get a second to
 // finish; event streams end at once, and their readers come back by last id.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {

@@ -20,6 +20,7 @@ const (
 	envDir      = "ORCHESTRATOR_CC_DIR"    // the project's root
 	envSecret   = "ORCHESTRATOR_CC_SECRET" // proves which agent's pane this is
 	envAgent    = "ORCHESTRATOR_CC_AGENT"  // that agent's name
+	envSpool    = "ORCHESTRATOR_CC_SPOOL"  // where the program in it reports
 )
 
 // maxSocketPath keeps below the 104 bytes that macOS allows for the path of a

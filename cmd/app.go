@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/protocol"
+)
+
+// app is what every verb has: how to speak, where it was typed, and when.
+type app struct {
+	ui
+	getenv  func(string) string
+	environ func() []string
+	dir     string
+	now     func() time.Time
+	exec    func(path string, argv, env []string) error // replaces this process
+}
+
+// hubBack is how long a verb waits for a hub whose card is there but which
+// does not answer: tmux brings a dead hub back within two seconds.
+const hubBack = 2 * time.Second
+
+func newApp() (*app, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the current folder: %w", err)
+	}
+	return &app{ui: *newUI(os.Getenv), getenv: os.Getenv, environ: os.Environ, dir: dir, now: time.Now, exec: syscall.Exec}, nil
+}
+
+// link is a living hub and the card by which it was found.
+type link struct {
+	*api.Client
+	place place
+	card  hubCard
+}
+
+// connect finds the project's hub and makes sure that it answers.
+func (a *app) connect(ctx context.Context) (*link, error) {
+	p, found, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	card, there, err := p.readHubCard()
+	if err != nil {
+		return nil, err
+	}
+	if !found || !there {
+		return nil, withHint(fmt.Errorf("%w: no %s in %s or above", errNoHub, stateFolder+"/hub.json", p.root), "start one with: orchestrator-cc up")
+	}
+	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	if err := client.Await(ctx, hubBack); err != nil {
+		client.Close()
+		if errors.Is(err, api.ErrUnreachable) {
+			err = fmt.Errorf("%w: the one of %s does not answer", errNoHub, p.root)
+			return nil, withHint(err, "start it again with: orchestrator-cc up")
+		}
+		return nil, err
+	}
+	return &link{Client: client, place: p, card: card}, nil
+}
+
+// withHub runs a verb's work with a living hub.
+func (a *app) withHub(ctx context.Context, work func(*link) error) error {
+	hub, err := a.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer hub.Close()
+	return work(hub)
+}
+
+// suggestAgent adds the nearest name to an error about an agent that is not there.
+func (l *link) suggestAgent(ctx context.Context, err error, typed string) error {
+	if protocol.CodeOf(err) != protocol.CodeUnknownAgent || err == nil {
+		return err
+	}
+	overview, failed := l.Overview(ctx)
+	if failed != nil {
+		return err
+	}
+	names := make([]string, len(overview.Agents))
+	for i, a := range overview.Agents {
+		names[i] = a.Name
+	}
+	fault := protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q", typed)
+	if near := nearest(typed, names); near != "" {
+		return fault.Cure("did you mean %s? The agents are %s", near, strings.Join(names, ", "))
+	}
+	return fault.Cure("the agents are %s", strings.Join(names, ", "))
+}
+
+// nearest finds the name that was probably meant: one that begins or ends with
+// what was typed, or differs in a third of its letters at most.
+func nearest(typed string, names []string) string {
+	typed = strings.ToLower(typed)
+	best, least := "", max(len(typed)/3, 1)+1
+	for _, name := range names {
+		d := distance(typed, name)
+		if typed != "" && (strings.HasPrefix(name, typed) || strings.HasSuffix(name, typed)) {
+			d = 0
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to change, add or drop.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			corner, row[j+1] = row[j+1], slices.Min([]int{row[j+1] + 1, row[j] + 1, corner + cost})
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,31 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
+)
+
+func newCancelCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "cancel TASK",
+		Short:             "Stop a task and everything delegated for it",
+		Example:           "  orchestrator-cc cancel 3f2a9c1b",
+		GroupID:           groupSteer,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTasks,
+		RunE:              func(c *cobra.Command, args []string) error { return runCancel(c.Context(), a, args[0]) },
+	}
+}
+
+func runCancel(ctx context.Context, a *app, id string) error {
+	return a.withHub(ctx, func(hub *link) error {
+		if _, err := hub.ControlTask(ctx, id, protocol.Cancel, ""); err != nil {
+			return err
+		}
+		a.out.printf("task %s is being cancelled\n", id)
+		return nil
+	})
+}

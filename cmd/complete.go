@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/api"
+)
+
+// completionPatience bounds how long a shell waits for the hub's names.
+const completionPatience = 500 * time.Millisecond
+
+// completeAgents offers the agents' names for a verb's first argument.
+func (a *app) completeAgents(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
+			overview, err := hub.Overview(ctx)
+			for _, agent := range overview.Agents {
+				if err == nil {
+					names = append(names, agent.Name+"\t"+string(agent.State))
+				}
+			}
+		})
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeTasks offers the tasks' ids for a verb's first argument.
+func (a *app) completeTasks(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	if len(args) == 0 {
+		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
+			tasks, err := hub.Tasks(ctx)
+			for _, t := range tasks {
+				if err == nil {
+					ids = append(ids, short(t.ID)+"\t"+shorten(oneLine(t.Text), 40))
+				}
+			}
+		})
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// ask asks the hub something while somebody holds the Tab key; without a hub
+// there is simply nothing to offer.
+func (a *app) ask(ctx context.Context, question func(context.Context, *api.Client)) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return
+	}
+	card, found, err := p.readHubCard()
+	if err != nil || !found {
+		return
+	}
+	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	defer client.Close()
+	question(ctx, client)
+}

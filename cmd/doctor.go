@@ -1,0 +1,250 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/bus"
+	"orchestrator-cc/config"
+	"orchestrator-cc/tmux"
+)
+
+func newDoctorCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "doctor",
+		Short:   "Examine this machine and this project, with a cure for each problem",
+		Example: "  orchestrator-cc doctor",
+		GroupID: groupCare,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a) },
+	}
+}
+
+// finding is one line of the examination.
+type finding struct {
+	grade grade
+	what  string // the thing examined
+	text  string
+	cure  string
+}
+
+type grade string
+
+const (
+	gradeOK   grade = "ok"
+	gradeWarn grade = "warn"
+	gradeFail grade = "fail"
+)
+
+func runDoctor(ctx context.Context, a *app) error {
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return err
+	}
+	cfg, configured := examineConfig(p)
+	findings := []finding{examineTmux(ctx), examineLocale(a.getenv), examineTerm(a.getenv), configured}
+	findings = append(findings, examineFolder(p), examineJournal(p, cfg), examineDisk(p))
+	findings = append(findings, a.examineHub(ctx, p)...)
+	findings = append(findings, examineStream(p)...)
+	findings = append(findings, examineEngines(cfg)...)
+
+	failed := false
+	for _, f := range findings {
+		tone := map[grade]tone{gradeOK: green, gradeWarn: yellow, gradeFail: red}[f.grade]
+		a.out.printf("%s %-9s %s\n", a.out.paint(tone, fmt.Sprintf("%-4s", f.grade)), f.what, oneLines(f.text))
+		if f.cure != "" {
+			a.out.printf("               %s\n", f.cure)
+		}
+		failed = failed || f.grade == gradeFail
+	}
+	if failed {
+		return errShown
+	}
+	return nil
+}
+
+// oneLines keeps every line of a text below the first one's place.
+func oneLines(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(harmless(text)), "\n", "\n               ")
+}
+
+func examineTmux(ctx context.Context) finding {
+	v, err := tmux.Probe(ctx, "")
+	if err != nil {
+		return finding{gradeFail, "tmux", err.Error(), ""}
+	}
+	return finding{gradeOK, "tmux", v.Raw, ""}
+}
+
+func examineLocale(getenv func(string) string) finding {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		value := getenv(name)
+		if value == "" {
+			continue
+		}
+		if upper := strings.ToUpper(value); strings.Contains(upper, "UTF-8") || strings.Contains(upper, "UTF8") {
+			return finding{gradeOK, "locale", name + "=" + value, ""}
+		}
+		return finding{gradeWarn, "locale", name + "=" + value + " is not UTF-8; the session is, but your own tools may not be", "export " + name + "=C.UTF-8"}
+	}
+	return finding{gradeWarn, "locale", "none is set; the session uses UTF-8 all the same", "export LANG=C.UTF-8"}
+}
+
+func examineTerm(getenv func(string) string) finding {
+	if name := getenv("TERM"); name != "" && name != "dumb" {
+		return finding{gradeOK, "terminal", "TERM=" + name, ""}
+	}
+	return finding{gradeWarn, "terminal", "TERM is not set, so attach cannot draw", "export TERM=xterm-256color"}
+}
+
+func examineConfig(p place) (config.Config, finding) {
+	card, _, _ := p.readHubCard() // A card that cannot be read is the hub's finding.
+	cfg, err := loadConfig(p, card.Config, "")
+	if err != nil {
+		return config.Default(), finding{gradeFail, "config", err.Error(), "correct the file, or write a new one with: orchestrator-cc init --force"}
+	}
+	text := fmt.Sprintf("%d agents, session %s", len(cfg.Agents), cfg.Cluster.SessionName)
+	if len(cfg.Warnings) > 0 {
+		return cfg, finding{gradeOK, "config", text + "\n" + strings.Join(cfg.Warnings, "\n"), ""}
+	}
+	return cfg, finding{gradeOK, "config", text, ""}
+}
+
+func examineFolder(p place) finding {
+	info, err := os.Stat(p.state())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return writable("folder", p.root)
+	case err != nil:
+		return finding{gradeFail, "folder", err.Error(), ""}
+	case info.Mode().Perm()&0o077 != 0:
+		return finding{gradeWarn, "folder", fmt.Sprintf("%s is open to others (%o)", p.state(), info.Mode().Perm()), "chmod 700 " + p.state()}
+	}
+	return writable("folder", p.state())
+}
+
+// writable tries what it claims: permissions alone do not tell of a disk that
+// is mounted read-only.
+func writable(what, dir string) finding {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return finding{gradeFail, what, fmt.Sprintf("cannot write: %v", err), "make it writable: chmod u+rwx " + dir}
+	}
+	err = errors.Join(f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return finding{gradeFail, what, err.Error(), ""}
+	}
+	return finding{gradeOK, what, dir, ""}
+}
+
+func examineJournal(p place, cfg config.Config) finding {
+	if cfg.Cluster.WorkDir == "" {
+		cfg.Cluster.WorkDir = p.root
+	}
+	path := journalPath(cfg)
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return finding{gradeOK, "journal", path + " (not begun)", ""}
+	}
+	f := writable("journal", dir)
+	if f.grade == gradeOK {
+		f.text = path
+	}
+	return f
+}
+
+// What a store needs to go on for a while, and to go on at all.
+const (
+	wantedSpace = 200 << 20
+	neededSpace = 10 << 20
+)
+
+func examineDisk(p place) finding {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(p.root, &s); err != nil {
+		return finding{gradeWarn, "disk", err.Error(), ""}
+	}
+	free := uint64(s.Bavail) * uint64(s.Bsize)
+	text := fmt.Sprintf("%d MB free", free>>20)
+	switch {
+	case free < neededSpace:
+		return finding{gradeFail, "disk", text, "make room: nothing can be accepted on a full disk"}
+	case free < wantedSpace:
+		return finding{gradeWarn, "disk", text, "make room soon"}
+	}
+	return finding{gradeOK, "disk", text, ""}
+}
+
+func (a *app) examineHub(ctx context.Context, p place) []finding {
+	card, found, err := p.readHubCard()
+	if err != nil {
+		return []finding{{gradeFail, "hub", err.Error(), "remove the file, then: orchestrator-cc up"}}
+	}
+	if !found {
+		return []finding{{gradeOK, "hub", "not running", "start it with: orchestrator-cc up"}}
+	}
+	hub, err := a.living(ctx, p)
+	if err != nil {
+		return []finding{{gradeFail, "hub", err.Error(), ""}}
+	}
+	if hub == nil {
+		return []finding{{gradeFail, "hub", fmt.Sprintf("process %d does not answer on %s", card.PID, card.Socket), "start it again with: orchestrator-cc up"}}
+	}
+	defer hub.Close()
+	pulse, err := hub.Health(ctx)
+	if err != nil {
+		return []finding{{gradeFail, "hub", err.Error(), ""}}
+	}
+	out := []finding{{gradeOK, "hub", fmt.Sprintf("process %d, session %s on tmux server %s", pulse.Hub.PID, pulse.Hub.Session, pulse.Hub.Socket), ""}}
+	for _, problem := range pulse.Hub.Problems {
+		out = append(out, finding{gradeFail, "hub", problem, ""})
+	}
+	return out
+}
+
+func examineStream(p place) []finding {
+	if _, err := os.Stat(p.stream()); errors.Is(err, fs.ErrNotExist) {
+		return []finding{{gradeOK, "stream", "not begun", ""}}
+	}
+	report, err := bus.Check(p.stream())
+	if err != nil {
+		return []finding{{gradeFail, "stream", err.Error(), ""}}
+	}
+	text := fmt.Sprintf("%d entries in %d files, %d KB", report.Entries, report.Segments, report.Bytes>>10)
+	out := []finding{{gradeOK, "stream", text, ""}}
+	for _, damage := range report.Damage {
+		out = append(out, finding{gradeFail, "stream", damage, "the rest is read without it; bring the file back from a backup if there is one"})
+	}
+	return out
+}
+
+func examineEngines(cfg config.Config) []finding {
+	var out []finding
+	for _, name := range slices.Sorted(maps.Keys(cfg.Engines)) {
+		command := cfg.Engines[name].Command
+		if len(command) == 0 {
+			continue
+		}
+		f := finding{gradeOK, "engine", name + ": built in", ""}
+		if command[0] != config.Self {
+			path, err := exec.LookPath(command[0])
+			f.text = name + ": " + path
+			if err != nil {
+				f.text = name + ": not installed"
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/bus"
+)
+
+// downPatience bounds how long the end may take; ending a hub and its tmux
+// server takes well under a second.
+const downPatience = 20 * time.Second
+
+func newDownCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "End the agents, the session and the hub; nothing is lost",
+		Example: "  orchestrator-cc down",
+		GroupID: groupStart,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDown(c.Context(), a) },
+	}
+}
+
+func runDown(ctx context.Context, a *app) error {
+	ctx, cancel := context.WithTimeout(ctx, downPatience)
+	defer cancel()
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return err
+	}
+	card, found, err := p.readHubCard()
+	if err != nil {
+		return err
+	}
+	if !found {
+		a.out.printf("nothing is running\n")
+		return nil
+	}
+	ended, err := a.askDown(ctx, card)
+	if err != nil {
+		return err
+	}
+	cleared, err := clearAway(ctx, p, card)
+	if err != nil {
+		return err
+	}
+	if !ended && !cleared {
+		a.out.printf("nothing is running\n")
+		return nil
+	}
+	a.out.printf("the session %s is down\n", card.Session)
+	return nil
+}
+
+// askDown asks a living hub to end everything, and waits until it has.
+func (a *app) askDown(ctx context.Context, card hubCard) (ended bool, err error) {
+	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	defer client.Close()
+	err = client.Shutdown(ctx)
+	if errors.Is(err, api.ErrUnreachable) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := client.Gone(ctx); err != nil {
+		return false, withHint(errors.New("the hub was asked to end but still answers"), "look at it with: orchestrator-cc doctor")
+	}
+	return true, nil
+}
+
+// clearAway ends what an orderly end left: nothing, as a rule, and the session
+// and a hub that does not answer where the hub could not do it itself. Each
+// keeps the other alive, so they are ended in turns until neither is there.
+func clearAway(ctx context.Context, p place, card hubCard) (cleared bool, err error) {
+	server := cardServer(p, card)
+	for range 5 {
+		stopped, err := endHolder(ctx, p)
+		if err != nil {
+			return cleared, err
+		}
+		there, err := server.Exists(ctx)
+		if err != nil {
+			return cleared, err
+		}
+		if there {
+			if err := server.Shutdown(ctx); err != nil {
+				return cleared, err
+			}
+		}
+		if !stopped && !there {
+			return cleared, p.dropHubCard(card.PID)
+		}
+		cleared = true
+	}
+	return cleared, withHint(errors.New("the hub comes back each time it is ended"), "look at it with: orchestrator-cc doctor")
+}
+
+// endHolder ends the process that holds the project's stream, politely first.
+// The pid in the lock's file counts only while the lock is held: the process
+// that wrote it may be dead, and its number somebody else's.
+func endHolder(ctx context.Context, p place) (stopped bool, err error) {
+	if free(ctx, p, 50*time.Millisecond) {
+		return false, nil
+	}
+	report, err := bus.Check(p.stream())
+	if err != nil {
+		return false, err
+	}
+	if report.Holder == 0 {
+		return false, fmt.Errorf("end the hub: its stream %s is locked, but nobody says by whom", p.stream())
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := syscall.Kill(report.Holder, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return false, fmt.Errorf("end the hub's process %d: %w", report.Holder, err)
+		}
+		if free(ctx, p, 3*time.Second) {
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("end the hub's process %d: it does not go away", report.Holder)
+}
+
+// free tells whether nobody holds the project's stream, or lets it go in time.
+func free(ctx context.Context, p place, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return bus.Wait(ctx, p.stream()) == nil
+}

@@ -1,0 +1,71 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
+)
+
+type inboxOptions struct{ json bool }
+
+func newInboxCommand(a *app) *cobra.Command {
+	var o inboxOptions
+	c := &cobra.Command{
+		Use:     "inbox",
+		Short:   "What waits for you",
+		Example: "  orchestrator-cc inbox",
+		GroupID: groupSee,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runInbox(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.json, "json", false, "for programs")
+	return c
+}
+
+func runInbox(ctx context.Context, a *app, o inboxOptions) error {
+	return a.withHub(ctx, func(hub *link) error {
+		items, err := hub.Inbox(ctx)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.out.json(map[string]any{"inbox": items})
+		}
+		if len(items) == 0 {
+			a.out.printf("nothing waits for you\n")
+			return nil
+		}
+		for i, item := range items {
+			if i > 0 {
+				a.out.printf("\n")
+			}
+			a.out.printf("%s", inboxItem(a.out, item, a.now()))
+		}
+		return nil
+	})
+}
+
+// inboxItem shows what is asked and every way to answer.
+func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
+	var b strings.Builder
+	b.WriteString(v.paint(yellow, item.Kind) + "  " + v.paint(bold, short(item.ID)) + "  " + item.Agent + ", for " + age(now, item.Since) + "\n")
+	for line := range strings.Lines(strings.TrimSpace(harmless(item.Text))) {
+		b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
+	}
+	if item.Screen != "" {
+		for line := range strings.Lines(strings.TrimSpace(harmless(item.Screen))) {
+			b.WriteString("  " + v.paint(faint, "| "+strings.TrimRight(line, "\n")) + "\n")
+		}
+	}
+	if item.Task == "" {
+		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")
+		return b.String()
+	}
+	id := short(item.ID)
+	b.WriteString("  answer it: orchestrator-cc answer " + id + " TEXT, or: retry " + id + ", or: cancel " + id + "\n")
+	return b.String()
+}

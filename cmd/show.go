@@ -1,0 +1,122 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
+)
+
+type showOptions struct {
+	id   string
+	json bool
+}
+
+func newShowCommand(a *app) *cobra.Command {
+	var o showOptions
+	c := &cobra.Command{
+		Use:               "show TASK",
+		Short:             "A task's tree of hops, with the evidence for each step",
+		Example:           "  orchestrator-cc show 3f2a9c1b",
+		GroupID:           groupSee,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeTasks,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.id = args[0]
+			return runShow(c.Context(), a, o)
+		},
+	}
+	c.Flags().BoolVar(&o.json, "json", false, "for programs")
+	return c
+}
+
+func runShow(ctx context.Context, a *app, o showOptions) error {
+	return a.withHub(ctx, func(hub *link) error {
+		t, err := hub.Task(ctx, o.id)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.out.json(t)
+		}
+		a.out.printf("%s", taskTree(a.out, t))
+		return nil
+	})
+}
+
+// taskTree draws a task with everything that was done for it.
+func taskTree(v voice, t protocol.Task) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "task %s  %s  %d%%  %s\n", v.paint(bold, t.ID), v.paint(taskTone(t.State), string(t.State)), t.Progress, t.Created.Local().Format("2006-01-02 15:04:05"))
+	drawTask(&b, v, t, branch{})
+	if t.Result != "" {
+		fmt.Fprintf(&b, "\n%s\n%s\n", v.paint(faint, "answer:"), v.safe(strings.TrimRight(t.Result, "\n")))
+	}
+	return b.String()
+}
+
+// branch is how far a node is indented, and what connects it to its parent.
+type branch struct{ indent, knot string }
+
+func drawTask(b *strings.Builder, v voice, t protocol.Task, at branch) {
+	line := fmt.Sprintf("%s%s%s → %s  %s  %s  %s", at.indent, at.knot, t.From, v.paint(bold, t.Agent),
+		v.paint(taskTone(t.State), string(t.State)), span(t.Updated.Sub(t.Created)), oneLine(t.Text))
+	b.WriteString(fit(v, line) + "\n")
+	inner := at.indent
+	switch at.knot {
+	case "├─ ":
+		inner += "│  "
+	case "└─ ":
+		inner += "   "
+	}
+	rail := "   "
+	if len(t.Children) > 0 {
+		rail = "│  "
+	}
+	if t.Reason != "" {
+		b.WriteString(fit(v, inner+rail+strings.TrimSpace(string(t.Code)+" "+oneLine(t.Reason))) + "\n")
+	}
+	for _, attempt := range t.Attempts {
+		b.WriteString(inner + rail + v.paint(faint, attemptLine(t, attempt)) + "\n")
+	}
+	for i, child := range t.Children {
+		knot := "├─ "
+		if i == len(t.Children)-1 {
+			knot = "└─ "
+		}
+		drawTask(b, v, child, branch{indent: inner, knot: knot})
+	}
+}
+
+// attemptLine tells an attempt's steps, when each was taken and who saw it.
+func attemptLine(t protocol.Task, attempt protocol.Attempt) string {
+	steps := make([]string, 0, len(attempt.Steps))
+	for _, m := range attempt.Steps {
+		step := fmt.Sprintf("%s +%s", m.Step, span(m.Time.Sub(t.Created)))
+		var by []string
+		for _, fact := range []string{m.Evidence, string(m.Code), oneLine(m.Reason)} {
+			if fact != "" {
+				by = append(by, fact)
+			}
+		}
+		if m.Truncated {
+			by = append(by, "truncated")
+		}
+		if len(by) > 0 {
+			step += " (" + strings.Join(by, ", ") + ")"
+		}
+		steps = append(steps, step)
+	}
+	return fmt.Sprintf("attempt %d req-%s: %s", attempt.Number, attempt.Req, strings.Join(steps, ", "))
+}
+
+// fit cuts a line at the edge of a terminal.
+func fit(v voice, line string) string {
+	if edge := v.width(); edge > 0 {
+		return shorten(line, edge)
+	}
+	return line
+}

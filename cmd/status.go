@@ -1,0 +1,145 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
+)
+
+type statusOptions struct{ json, watch bool }
+
+func newStatusCommand(a *app) *cobra.Command {
+	var o statusOptions
+	c := &cobra.Command{
+		Use:     "status",
+		Short:   "Who does what, which tasks run, what waits for you",
+		Example: "  orchestrator-cc status --watch",
+		GroupID: groupSee,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.json, "json", false, "for programs")
+	c.Flags().BoolVar(&o.watch, "watch", false, "redraw as things change, until Ctrl-C")
+	c.MarkFlagsMutuallyExclusive("json", "watch")
+	return c
+}
+
+func runStatus(ctx context.Context, a *app, o statusOptions) error {
+	return a.withHub(ctx, func(hub *link) error {
+		if o.watch {
+			return a.watchStatus(ctx, hub)
+		}
+		overview, err := hub.Overview(ctx)
+		if err != nil {
+			return err
+		}
+		if o.json {
+			return a.out.json(overview)
+		}
+		a.out.printf("%s", overviewText(a.out, overview, a.now()))
+		return nil
+	})
+}
+
+// watchTick is how often the watcher looks; ages move by it.
+const watchTick = 500 * time.Millisecond
+
+// watchStatus redraws in place on a terminal. Into a pipe it writes the status
+// again whenever it says something new.
+func (a *app) watchStatus(ctx context.Context, hub *link) error {
+	ticker := time.NewTicker(watchTick)
+	defer ticker.Stop()
+	lines, last := 0, ""
+	for {
+		overview, err := hub.Overview(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			err = hub.Await(ctx, hubBack)
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		text := overviewText(a.out, overview, a.now())
+		switch {
+		case a.out.terminal:
+			if lines > 0 {
+				a.out.printf("\x1b[%dA\x1b[J", lines)
+			}
+			a.out.printf("%s", text)
+			lines = strings.Count(text, "\n")
+		case overviewText(a.out, overview, time.Time{}) != last:
+			last = overviewText(a.out, overview, time.Time{})
+			a.out.printf("%s\n", text)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// recentTasks is how many closed tasks a glance needs.
+const recentTasks = 5
+
+func overviewText(v voice, o protocol.Overview, now time.Time) string {
+	var b strings.Builder
+	b.WriteString(agentTable(v, o.Agents, now))
+	if tasks := openAndRecent(o.Tasks); len(tasks) > 0 {
+		b.WriteString("\n" + taskTable(v, tasks, now))
+	}
+	if len(o.Inbox) > 0 {
+		b.WriteString("\n" + v.paint(yellow, fmt.Sprintf("waits for you: %d", len(o.Inbox))) + " (orchestrator-cc inbox)\n")
+		for _, item := range o.Inbox {
+			line := "  " + short(item.ID) + "  " + item.Agent + "  " + oneLine(item.Text)
+			if edge := v.width(); edge > 0 {
+				line = shorten(line, edge)
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	for _, problem := range o.Hub.Problems {
+		b.WriteString("\n" + v.paint(red, "problem: ") + oneLine(problem) + "\n")
+	}
+	return b.String()
+}
+
+func agentTable(v voice, agents []protocol.AgentStatus, now time.Time) string {
+	var rows [][]string
+	for _, s := range agents {
+		since := ""
+		if !now.IsZero() {
+			since = age(now, s.Since)
+		}
+		note := oneLine(s.Reason)
+		if s.Restarts > 0 {
+			note = strings.TrimSpace(note + fmt.Sprintf(" (restarted %d times)", s.Restarts))
+		}
+		rows = append(rows, []string{s.Name, v.paint(agentTone(s.State), string(s.State)), since, s.Engine, strconv.Itoa(s.Queue), short(s.Task), note})
+	}
+	return v.table([]string{"AGENT", "STATE", "SINCE", "ENGINE", "QUEUE", "TASK", "NOTE"}, rows)
+}
+
+// openAndRecent keeps every task that still moves, and a few that ended.
+func openAndRecent(tasks []protocol.Task) []protocol.Task {
+	var out []protocol.Task
+	closed := 0
+	for _, t := range tasks {
+		if t.State.Done() {
+			if closed++; closed > recentTasks {
+				continue
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}

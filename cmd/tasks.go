@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
+)
+
+type tasksOptions struct {
+	json bool
+	most int
+}
+
+func newTasksCommand(a *app) *cobra.Command {
+	var o tasksOptions
+	c := &cobra.Command{
+		Use:     "tasks",
+		Short:   "The tasks, newest first",
+		Example: "  orchestrator-cc tasks -n 5",
+		GroupID: groupSee,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runTasks(c.Context(), a, o) },
+	}
+	c.Flags().BoolVar(&o.json, "json", false, "for programs")
+	c.Flags().IntVarP(&o.most, "number", "n", 20, "how many to show; 0 shows all")
+	return c
+}
+
+func runTasks(ctx context.Context, a *app, o tasksOptions) error {
+	return a.withHub(ctx, func(hub *link) error {
+		tasks, err := hub.Tasks(ctx)
+		if err != nil {
+			return err
+		}
+		total := len(tasks)
+		if o.most > 0 && total > o.most {
+			tasks = tasks[:o.most]
+		}
+		if o.json {
+			return a.out.json(map[string]any{"tasks": tasks})
+		}
+		if total == 0 {
+			a.out.printf("no tasks yet\n")
+			a.err.printf("Give one with: orchestrator-cc send grand_boss \"your task\"\n")
+			return nil
+		}
+		a.out.printf("%s", taskTable(a.out, tasks, a.now()))
+		if len(tasks) < total {
+			a.err.printf("%d more; see them with: orchestrator-cc tasks -n 0\n", total-len(tasks))
+		}
+		return nil
+	})
+}
+
+func taskTable(v voice, tasks []protocol.Task, now time.Time) string {
+	var rows [][]string
+	for _, t := range tasks {
+		text := oneLine(t.Text)
+		if t.Reason != "" && t.State != protocol.TaskCompleted {
+			text += " (" + oneLine(t.Reason) + ")"
+		}
+		rows = append(rows, []string{short(t.ID), v.paint(taskTone(t.State), string(t.State)), strconv.Itoa(t.Progress) + "%", t.Agent, age(now, t.Created), text})
+	}
+	return v.table([]string{"TASK", "STATE", "DONE", "AGENT", "AGE", "TEXT"}, rows)
+}

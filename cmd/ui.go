@@ -1,0 +1,249 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"charm.land/lipgloss/v2"
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"orchestrator-cc/protocol"
+)
+
+// ui is how a verb speaks: the answer goes to out, what is said along the way
+// to err. Colour and cursor movement go to terminals only.
+type ui struct {
+	in         io.Reader
+	inTerminal bool
+	out, err   voice
+}
+
+// voice is one of the two outputs.
+type voice struct {
+	w        io.Writer
+	terminal bool
+	colour   bool
+	width    func() int
+}
+
+// newUI speaks through the process's own files.
+func newUI(getenv func(string) string) *ui {
+	colour := getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	voiceOf := func(f *os.File) voice {
+		tty := isatty.IsTerminal(f.Fd())
+		return voice{w: f, terminal: tty, colour: tty && colour, width: func() int { return columns(f, tty) }}
+	}
+	return &ui{in: os.Stdin, inTerminal: isatty.IsTerminal(os.Stdin.Fd()), out: voiceOf(os.Stdout), err: voiceOf(os.Stderr)}
+}
+
+// columns is the width to write for; into a pipe nothing is cut.
+func columns(f *os.File, tty bool) int {
+	if !tty {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
+// printf writes; whoever reads may have gone away, and then nobody misses it.
+func (v voice) printf(format string, args ...any) { fmt.Fprintf(v.w, format, args...) }
+
+// tone is a colour with a meaning. The word it paints says the same.
+type tone int
+
+const (
+	plain tone = iota
+	bold
+	faint
+	green
+	yellow
+	red
+	blue
+)
+
+func (v voice) paint(t tone, text string) string {
+	if !v.colour || text == "" {
+		return text
+	}
+	style := lipgloss.NewStyle()
+	switch t {
+	case bold:
+		style = style.Bold(true)
+	case faint:
+		style = style.Faint(true)
+	case green:
+		style = style.Foreground(lipgloss.Green)
+	case yellow:
+		style = style.Foreground(lipgloss.Yellow)
+	case red:
+		style = style.Foreground(lipgloss.Red)
+	case blue:
+		style = style.Foreground(lipgloss.Blue)
+	}
+	return style.Render(text)
+}
+
+// json writes a value for programs.
+func (v voice) json(value any) error {
+	e := json.NewEncoder(v.w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// table lines up columns by what they look like, wide characters included, and
+// cuts the last one at the edge of a terminal. Cells may be painted.
+func (v voice) table(head []string, rows [][]string) string {
+	widths := make([]int, len(head))
+	painted := make([]string, len(head))
+	for i, h := range head {
+		painted[i] = v.paint(faint, h)
+	}
+	all := append([][]string{painted}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], lipgloss.Width(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range all {
+		b.WriteString(v.tableRow(row, widths) + "\n")
+	}
+	return b.String()
+}
+
+func (v voice) tableRow(row []string, widths []int) string {
+	var b strings.Builder
+	used := 0
+	for i, cell := range row {
+		if i == len(row)-1 {
+			if edge := v.width(); edge > 0 {
+				cell = shorten(cell, max(edge-used, 10))
+			}
+			b.WriteString(cell)
+			break
+		}
+		b.WriteString(cell + strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+2))
+		used += widths[i] + 2
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// shorten cuts a text that is wider than it may be.
+func shorten(text string, width int) string {
+	if lipgloss.Width(text) <= width || strings.Contains(text, "\x1b") {
+		return text
+	}
+	used := 0
+	for i, r := range text {
+		used += lipgloss.Width(string(r))
+		if used > width-1 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// oneLine makes a text of somebody else fit for a line of ours: its first line
+// that says something, without characters that move a cursor.
+func oneLine(text string) string {
+	for line := range strings.Lines(text) {
+		if clean := strings.TrimSpace(harmless(line)); clean != "" {
+			return clean
+		}
+	}
+	return ""
+}
+
+// harmless drops what would drive a terminal instead of being shown by it.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// short is as much of an id as a person wants to type; the hub takes any
+// beginning that fits one thing only.
+func short(id string) string {
+	if len(id) > 8 {
+		return id[:8]
+	}
+	return id
+}
+
+// span words a duration the way people do: 0.4s, 12s, 3m05s, 2h10m, 3d.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// age is how long ago something was, or nothing where that is not known.
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return ""
+	}
+	return span(now.Sub(then))
+}
+
+func agentTone(s protocol.AgentState) tone {
+	switch s {
+	case protocol.Idle:
+		return green
+	case protocol.Busy:
+		return blue
+	case protocol.Waiting, protocol.Degraded, protocol.Starting, protocol.Paused:
+		return yellow
+	case protocol.Dead:
+		return red
+	}
+	return plain
+}
+
+func taskTone(s protocol.TaskState) tone {
+	switch s {
+	case protocol.TaskCompleted:
+		return green
+	case protocol.TaskInProgress:
+		return blue
+	case protocol.TaskNeedsHuman, protocol.TaskCancelled:
+		return yellow
+	case protocol.TaskFailed:
+		return red
+	}
+	return plain
+}
+
+// safe is a text as it may be shown: byte for byte into a pipe, and without
+// control characters on a terminal.
+func (v voice) safe(text string) string {
+	if v.terminal {
+		return harmless(text)
+	}
+	return text
+}

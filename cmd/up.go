@@ -1,0 +1,195 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/config"
+	"orchestrator-cc/tmux"
+)
+
+type upOptions struct {
+	engine string
+	config string
+	attach bool
+}
+
+// upPatience bounds a start. Agents of the built-in engine are ready within a
+// second; programs that load a model or log in take longer.
+const upPatience = 60 * time.Second
+
+func newUpCommand(a *app) *cobra.Command {
+	var o upOptions
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Start the session, the hub and the agents, and wait until all are ready",
+		Long:  "Start the session, the hub and the agents, and wait until all are ready.\nSafe to repeat: what runs is kept, what is missing is made.",
+		Example: `  orchestrator-cc up
+  orchestrator-cc up --engine builtin --attach`,
+		GroupID: groupStart,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runUp(c.Context(), a, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.engine, "engine", "", "the engine of every agent that names none (default: as configured)")
+	f.StringVar(&o.config, "config", "", "the configuration (default: config/cc-cluster.yaml, else the built-in one)")
+	f.BoolVar(&o.attach, "attach", false, "show the session when it is ready")
+	return c
+}
+
+func runUp(ctx context.Context, a *app, o upOptions) error {
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, upPatience)
+	defer cancel()
+	hub, err := a.living(waiting, p)
+	if err != nil {
+		return err
+	}
+	if hub != nil {
+		a.err.printf("already running in %s\n", p.root)
+	} else if hub, err = a.start(waiting, p, o); err != nil {
+		return err
+	}
+	defer hub.Close()
+	overview, err := a.ready(waiting, hub)
+	if ctx.Err() != nil {
+		return errors.New("stopped waiting; what was started goes on")
+	}
+	if err != nil {
+		return err
+	}
+	a.out.printf("%s\n%s", readyTable(a.out, overview), waysIn(overview.Hub, overview.Agents))
+	if o.attach {
+		return runAttach(ctx, a, attachOptions{})
+	}
+	return nil
+}
+
+// living is the link to a hub that answers, or nil where none does.
+func (a *app) living(ctx context.Context, p place) (*link, error) {
+	card, found, err := p.readHubCard()
+	if err != nil || !found {
+		return nil, err
+	}
+	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	if _, err := client.Health(ctx); err != nil {
+		client.Close()
+		if errors.Is(err, api.ErrUnreachable) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return &link{Client: client, place: p, card: card}, nil
+}
+
+// start checks everything that can be checked beforehand, then starts the tmux
+// server with the hub in it. Where the hub does not come, nothing stays.
+func (a *app) start(ctx context.Context, p place, o upOptions) (*link, error) {
+	options, cfg, err := a.prepare(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	server := newTmux(p, cfg, options.server, zerolog.Nop())
+	before, err := server.Exists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	said := diaryEnd(p)
+	err = server.Start(ctx, hubPane(options, self), a.size())
+	if err == nil {
+		var hub *link
+		if hub, err = a.awaitHub(ctx, p, said); err == nil {
+			return hub, nil
+		}
+	}
+	if before {
+		return nil, withHint(err, "look at it with: orchestrator-cc doctor; end it with: orchestrator-cc down")
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), downPatience)
+	defer cancel()
+	_, undo := clearAway(ending, p, hubCard{TmuxSocket: options.server, Session: cfg.Cluster.SessionName})
+	return nil, errors.Join(err, undo)
+}
+
+// prepare reads the configuration, makes the state folder and settles the name
+// of the tmux server.
+func (a *app) prepare(ctx context.Context, p place, o upOptions) (hubOptions, config.Config, error) {
+	options := hubOptions{place: p, engine: o.engine, log: zerolog.Nop()}
+	if _, err := tmux.Probe(ctx, ""); err != nil {
+		return options, config.Config{}, err
+	}
+	if o.config != "" {
+		options.configPath = o.config
+		if !filepath.IsAbs(o.config) {
+			options.configPath = filepath.Join(a.dir, o.config)
+		}
+	}
+	cfg, err := loadConfig(p, options.configPath, o.engine)
+	if err != nil {
+		return options, cfg, err
+	}
+	for _, warning := range cfg.Warnings {
+		a.err.printf("%s %s\n", a.err.paint(faint, "note:"), warning)
+	}
+	if err := p.makeState(); err != nil {
+		return options, cfg, err
+	}
+	options.server, err = serverName(ctx, p, cfg)
+	return options, cfg, err
+}
+
+// serverName is the tmux server for this project: the configured one, the one
+// its session is on, or a new one named after the session, which gets the
+// project's hash where another project has taken the plain name.
+func serverName(ctx context.Context, p place, cfg config.Config) (string, error) {
+	if cfg.Tmux.Socket != "" {
+		_, err := newTmux(p, cfg, cfg.Tmux.Socket, zerolog.Nop()).Exists(ctx)
+		return cfg.Tmux.Socket, err
+	}
+	names := []string{cfg.Cluster.SessionName, cfg.Cluster.SessionName + "-" + p.hash()}
+	free := ""
+	var taken error
+	for _, name := range names {
+		ours, err := newTmux(p, cfg, name, zerolog.Nop()).Exists(ctx)
+		switch {
+		case ours:
+			return name, nil
+		case err == nil && free == "":
+			free = name
+		case err != nil && !errors.Is(err, tmux.ErrForeign):
+			return "", err
+		case err != nil:
+			taken = err
+		}
+	}
+	if free == "" {
+		return "", taken
+	}
+	return free, nil
+}
+
+// size is this terminal's, so that the session fits the person who started it.
+func (a *app) size() tmux.Size {
+	if f, ok := a.out.w.(*os.File); ok && a.out.terminal {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
+			return tmux.Size{Width: width, Height: height}
+		}
+	}
+	return tmux.Size{}
+}
