@@ -75,9 +75,10 @@ const (
 type Step struct {
 	Name     StepName `json:"name"`
 	Agent    string   `json:"agent"`
-	Messages []string `json:"messages"`      // ids; the first names the delivery
-	Attempt  int      `json:"attempt"`       // counts from 1
-	Req      string   `json:"req,omitempty"` // the attempt's id on the screen
+	Messages []string `json:"messages"`       // ids; the first names the delivery
+	Task     string   `json:"task,omitempty"` // the root of the task it is for
+	Attempt  int      `json:"attempt"`        // counts from 1
+	Req      string   `json:"req,omitempty"`  // the attempt's id on the screen
 	Epoch    string   `json:"epoch,omitempty"`
 	Evidence string   `json:"evidence,omitempty"`
 	Code     Code     `json:"code,omitempty"`   // on failed and dead

@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/bus"
+	"orchestrator-cc/hub"
+	"orchestrator-cc/logs"
+)
+
+// newHubCommand is what the session's hub window runs.
+func newHubCommand() *cobra.Command {
+	var dir, configPath, engine, server string
+	c := &cobra.Command{
+		Use:    "hub",
+		Short:  "Serve this project, or stand by where another hub does",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := newPlace(dir)
+			if err != nil {
+				return err
+			}
+			o := hubOptions{place: p, configPath: configPath, engine: engine, server: server}
+			return runHubWindow(c.Context(), o, os.Stdout)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", ".", "the project")
+	c.Flags().StringVar(&configPath, "config", "", "the configuration")
+	c.Flags().StringVar(&engine, "engine", "", "the engine for every agent that names none")
+	c.Flags().StringVar(&server, "server", "", "the tmux server's name")
+	return c
+}
+
+// runHubWindow serves, or shows the hops and waits to take over. It outlives
+// the terminal it was started in: a hub whose tmux server died makes a new one.
+func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := o.place.makeState(); err != nil {
+		return err
+	}
+	diary, err := os.OpenFile(o.place.diary(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the diary: %w", err)
+	}
+	defer diary.Close()
+	o.log = zerolog.New(diary).With().Timestamp().Int("pid", os.Getpid()).Logger()
+
+	if err := o.backOff(ctx, out); err != nil {
+		return err
+	}
+	for {
+		err := runHub(ctx, o, out)
+		if !errors.Is(err, bus.ErrLocked) {
+			if err != nil && ctx.Err() == nil {
+				o.log.Error().Err(err).Msg("hub ended")
+				return err
+			}
+			return nil
+		}
+		if err := standBy(ctx, o, out); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// backOff waits where the hub's last starts did not last, and arranges for
+// the count to be forgotten once this one does.
+func (o hubOptions) backOff(ctx context.Context, out io.Writer) error {
+	b := bootsOf(o.place)
+	before := b.begin()
+	if d := pause(before); d > 0 {
+		o.log.Warn().Int("starts", before).Dur("pause", d).Msg("the hub keeps dying")
+		fmt.Fprintf(out, "the hub died %d times in a row; it starts again in %s (see %s)\r\n", before, d, o.place.diary())
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	time.AfterFunc(lasting, b.lasted)
+	return nil
+}
+
+// standBy shows the hops of the hub that serves, and returns when the stream
+// is free.
+func standBy(ctx context.Context, o hubOptions, out io.Writer) error {
+	cfg, err := loadConfig(o.place, o.configPath, o.engine)
+	if err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	shown := make(chan error, 1)
+	go func() {
+		shown <- logs.Follow(watching, journalPath(cfg), func(l logs.Line) error {
+			showHop(out, l)
+			return nil
+		}, logs.FollowOptions{FromEnd: true})
+	}()
+	fmt.Fprint(out, "another hub serves this project; standing by\r\n")
+	err = bus.Wait(ctx, o.place.stream())
+	stop()
+	if showErr := <-shown; err == nil && ctx.Err() == nil {
+		err = showErr
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// showHops prints every message as it is accepted, for whoever looks at the
+// hub's window. A window that is gone costs nothing but the hops not seen.
+func showHops(ctx context.Context, hops hub.Follower, out io.Writer) error {
+	for {
+		e, err := hops.Next(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("show the hops: %w", err)
+		}
+		if l, ok := logs.LineOf(e); ok {
+			showHop(out, l)
+		}
+	}
+}
+
+func showHop(out io.Writer, l logs.Line) {
+	width := 0
+	if f, ok := out.(*os.File); ok {
+		width = terminalWidth(int(f.Fd()))()
+	}
+	fmt.Fprint(out, logs.Pretty(l, width, true)+"\r\n")
+}

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/logs"
+	"orchestrator-cc/protocol"
+)
+
+// company is a running session in a home of its own.
+type company struct {
+	t       testing.TB
+	home    home
+	project string
+}
+
+func newCompany(t testing.TB) *company {
+	t.Helper()
+	h, err := newHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &company{t: t, home: h, project: filepath.Join(h.dir, "project")}
+	if err := os.Mkdir(c.project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.dumpDiary()
+		}
+		h.close(c.project)
+	})
+	c.run("up", "--engine", "builtin")
+	return c
+}
+
+func (c *company) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.env()...)
+	return cmd
+}
+
+func (c *company) run(args ...string) string {
+	c.t.Helper()
+	cmd := c.command(args...)
+	var out, diag bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &diag
+	if err := cmd.Run(); err != nil {
+		c.t.Fatalf("orchestrator-cc %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), diag.String())
+	}
+	return out.String()
+}
+
+// card is what the hub left for those who look for it.
+func (c *company) card() (card struct {
+	PID        int
+	Socket     string
+	TmuxSocket string `json:"tmux_socket"`
+}, ok bool) {
+	data, err := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "hub.json"))
+	return card, err == nil && json.Unmarshal(data, &card) == nil
+}
+
+func (c *company) client() *api.Client {
+	c.t.Helper()
+	card, ok := c.card()
+	if !ok {
+		c.t.Fatal("the hub left no card")
+	}
+	client := api.NewClient(card.Socket, "")
+	c.t.Cleanup(client.Close)
+	return client
+}
+
+// tmux asks the session's server something.
+func (c *company) tmux(args ...string) (string, error) {
+	card, _ := c.card()
+	cmd := exec.Command("tmux", append([]string{"-u", "-L", card.TmuxSocket}, args...)...)
+	cmd.Env = append(os.Environ(), c.home.env()...)
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (c *company) serverPID() int {
+	out, err := c.tmux("display-message", "-p", "#{pid}")
+	if err != nil {
+		return 0
+	}
+	pid, _ := strconv.Atoi(out)
+	return pid
+}
+
+// journal reads every line, and fails on one that is torn.
+func (c *company) journal() (lines []logs.Line) {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.project, "logs", "messages.jsonl"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s := bufio.NewScanner(bytes.NewReader(data))
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		var l logs.Line
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
+			c.t.Errorf("torn journal line %q: %v", s.Text(), err)
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// accepted counts how often each attempt was taken by the programs in the
+// panes, by their own reports.
+func (c *company) accepted() map[string]int {
+	spools, _ := filepath.Glob(filepath.Join(c.project, ".orchestrator-cc", "run", "*.spool"))
+	count := map[string]int{}
+	for _, path := range spools {
+		data, _ := os.ReadFile(path)
+		for _, line := range bytes.Split(data, []byte("\n")) {
+			var r protocol.Report
+			if json.Unmarshal(line, &r) == nil && r.Event == protocol.ReportAccepted {
+				count[r.Req]++
+			}
+		}
+	}
+	return count
+}
+
+func (c *company) dumpDiary() {
+	data, _ := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "diary.log"))
+	lines := strings.Split(string(data), "\n")
+	c.t.Logf("the diary's end:\n%s", strings.Join(lines[max(0, len(lines)-60):], "\n"))
+}
+
+// until waits for a condition and fails with its last word.
+func until(t testing.TB, limit time.Duration, condition func(context.Context) (bool, string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, word := condition(ctx)
+		if ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("not within %s: %s", limit, word)
+		}
+	}
+}

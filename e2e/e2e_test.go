@@ -1,0 +1,185 @@
+// Package e2e runs the real binary in real tmux, as a user would: every script
+// in testdata is one story.
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// binary is the program under test, built once.
+var binary string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "occ-bin")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "orchestrator-cc")
+	build := exec.Command("go", "build", "-o", binary, "orchestrator-cc/cmd/orchestrator-cc")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata",
+		Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":      exits,
+			"eventually": eventually,
+			"kill9":      kill9,
+			"nosession":  noSession,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// setup gives a script its own home, runtime folder and tmux servers, and ends
+// whatever it started.
+func setup(env *testscript.Env) error {
+	home, err := newHome()
+	if err != nil {
+		return err
+	}
+	for _, kv := range home.env() {
+		k, v, _ := strings.Cut(kv, "=")
+		env.Setenv(k, v)
+	}
+	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	work := filepath.Join(env.WorkDir, "project")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return err
+	}
+	env.Cd = work
+	env.Setenv("PROJECT", work)
+	env.Defer(func() { home.close(work) })
+	return nil
+}
+
+// home is where one test lives. Its path is short, because sockets in it must
+// be.
+type home struct{ dir string }
+
+func newHome() (home, error) {
+	dir, err := os.MkdirTemp("/tmp", "occ")
+	if err != nil {
+		return home{}, err
+	}
+	for _, sub := range []string{"home", "run", "tmux"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			return home{}, err
+		}
+	}
+	return home{dir}, nil
+}
+
+func (h home) env() []string {
+	return []string{
+		"HOME=" + filepath.Join(h.dir, "home"),
+		"XDG_RUNTIME_DIR=" + filepath.Join(h.dir, "run"),
+		"TMUX_TMPDIR=" + filepath.Join(h.dir, "tmux"),
+		"TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1",
+	}
+}
+
+// close ends the project's hub and every tmux server that lives in this home,
+// each found by its socket or by the pid in its own files.
+func (h home) close(project string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	down := exec.CommandContext(ctx, binary, "down")
+	down.Dir, down.Env = project, append(os.Environ(), h.env()...)
+	down.Run()
+	sockets, _ := filepath.Glob(filepath.Join(h.dir, "tmux", "*", "*"))
+	for _, s := range sockets {
+		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
+	}
+	os.RemoveAll(h.dir)
+}
+
+// exits runs a command and checks its exact exit status: exits 4 CMD ARG...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("run %v: %v", args[1:], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("got exit status %d, want %d", got, want)
+	}
+}
+
+// eventually repeats a command until its output contains a text; with ! until
+// it no longer does: eventually TEXT CMD ARG...
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] eventually TEXT COMMAND [ARG...]")
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		err := ts.Exec(args[1], args[2:]...)
+		out := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		if err == nil && strings.Contains(out, args[0]) != neg {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("output of %v never had %q (negated: %v); last:\n%s", args[1:], args[0], neg, out)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// kill9 kills the process whose pid a command prints: kill9 CMD ARG...
+func kill9(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: kill9 COMMAND [ARG...]")
+	}
+	ts.Check(ts.Exec(args[0], args[1:]...))
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile("stdout")))
+	ts.Check(err)
+	if pid <= 1 {
+		ts.Fatalf("%v printed the pid %d", args, pid)
+	}
+	ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// noSession checks that no tmux server answers in this script's home.
+func noSession(ts *testscript.TestScript, neg bool, _ []string) {
+	sockets, _ := filepath.Glob(filepath.Join(ts.Getenv("TMUX_TMPDIR"), "*", "*"))
+	alive := false
+	for _, s := range sockets {
+		alive = alive || exec.Command("tmux", "-S", s, "list-sessions").Run() == nil
+	}
+	if alive == !neg {
+		ts.Fatalf("got a tmux server answering: %v, want %v", alive, neg)
+	}
+}

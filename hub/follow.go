@@ -1,0 +1,59 @@
+package hub
+
+import (
+	"context"
+
+	"orchestrator-cc/bus"
+	"orchestrator-cc/ledger"
+	"orchestrator-cc/protocol"
+)
+
+// Follower yields a viewer's entries one by one, waiting for the next.
+type Follower = interface {
+	Next(ctx context.Context) (protocol.Entry, error)
+}
+
+type follower struct {
+	reader *bus.Reader
+	book   *book
+	root   string // only entries of this task's tree; "" = all
+}
+
+// Follow lets a viewer read what came after a sequence number, and then what
+// comes. A slow viewer is only late. An id that no task has follows nothing.
+func (h *Hub) Follow(after uint64, task string) Follower {
+	f := &follower{reader: h.o.Stream.Follow(context.Background(), after), book: h.book, root: task}
+	h.book.read(func(l *ledger.Ledger) {
+		if t, err := l.Task(task); task != "" && err == nil {
+			f.root = t.Root
+		}
+	})
+	return f
+}
+
+// Next never runs ahead of the ledger: what a viewer asks next is answered
+// from a state that includes the entry it was given.
+func (f *follower) Next(ctx context.Context) (protocol.Entry, error) {
+	for {
+		e, err := f.reader.Next(ctx)
+		if err != nil {
+			return e, err
+		}
+		if err := f.book.await(ctx, e.Seq); err != nil {
+			return e, err
+		}
+		if f.root == "" || rootOf(e) == f.root {
+			return e, nil
+		}
+	}
+}
+
+func rootOf(e protocol.Entry) string {
+	switch {
+	case e.Message != nil:
+		return e.Message.Task
+	case e.Step != nil:
+		return e.Step.Task
+	}
+	return ""
+}

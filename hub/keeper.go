@@ -1,0 +1,198 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"orchestrator-cc/tmux"
+)
+
+// keeper looks after the session: it builds what is missing, restarts what
+// died, and makes a new tmux server when the old one is gone.
+type keeper struct {
+	server  *tmux.Server
+	spec    tmux.SessionSpec
+	workers map[string]*worker
+	log     zerolog.Logger
+
+	lives map[string]*life
+
+	mu      sync.Mutex
+	trouble error
+}
+
+// life is how often an agent's program died lately.
+type life struct {
+	epoch   string    // of the pane as the agent knows it
+	deaths  int       // in a row, each soon after the start
+	started time.Time // of the program
+	due     time.Time // when a dead one is started again
+}
+
+const (
+	firstBackoff = 200 * time.Millisecond
+	maxBackoff   = 30 * time.Second
+	healthyAfter = 60 * time.Second // a program that lived this long died afresh
+	lookEvery    = 5 * time.Second  // with tmux's own notices; see blindEvery
+	blindEvery   = 500 * time.Millisecond
+)
+
+func newKeeper(o Options, workers map[string]*worker) *keeper {
+	spec := tmux.SessionSpec{Hub: o.HubPane, Layout: o.Config.Layout}
+	for _, s := range o.Seats {
+		spec.Agents = append(spec.Agents, s.Pane)
+	}
+	return &keeper{server: o.Server, spec: spec, workers: workers, log: o.Log, lives: map[string]*life{}}
+}
+
+func (k *keeper) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return ignoreEnd(ctx, k.server.Run(ctx)) })
+	group.Go(func() error {
+		for ctx.Err() == nil {
+			k.look(ctx)
+			every := lookEvery
+			if !k.server.Connected() {
+				every = blindEvery
+			}
+			wake := time.Now().Add(every)
+			if due := k.nextDue(); !due.IsZero() && due.Before(wake) {
+				wake = due
+			}
+			sleep(ctx, wake, k.server.Changes(), nil)
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// look compares the session with what it should be and mends the difference.
+func (k *keeper) look(ctx context.Context) {
+	panes, err := k.server.Panes(ctx)
+	known := map[string]tmux.PaneInfo{}
+	for _, p := range panes {
+		known[p.Name] = p
+	}
+	whole := err == nil
+	for _, spec := range k.spec.Agents {
+		if _, ok := known[spec.Name]; !ok || k.lives[spec.Name] == nil {
+			whole = false
+		}
+	}
+	if !whole {
+		k.build(ctx)
+		return
+	}
+	k.note(nil)
+	for _, spec := range k.spec.Agents {
+		if p := known[spec.Name]; p.Dead {
+			k.revive(ctx, spec, p)
+		} else if p.Epoch != k.lives[spec.Name].epoch {
+			k.seat(p, false)
+		}
+	}
+}
+
+// build makes the session whole and seats everybody who has a new pane. A
+// pane that outlived an earlier hub gets a new epoch, so that a paste which
+// that hub still had on its way is refused.
+func (k *keeper) build(ctx context.Context) {
+	panes, err := k.server.Build(ctx, k.spec)
+	if err != nil {
+		if ctx.Err() == nil {
+			k.note(fmt.Errorf("build the tmux session: %w", err))
+		}
+		return
+	}
+	for _, p := range panes {
+		if k.workers[p.Name] == nil || p.Dead {
+			continue
+		}
+		old := k.lives[p.Name]
+		if old != nil && old.epoch == p.Epoch {
+			continue
+		}
+		if renewed, err := k.server.Renew(ctx, p.Name); err == nil {
+			k.seat(renewed, old == nil)
+		}
+	}
+	k.note(nil)
+}
+
+func (k *keeper) seat(p tmux.PaneInfo, first bool) {
+	l := k.lives[p.Name]
+	if l == nil {
+		l = &life{}
+		k.lives[p.Name] = l
+	}
+	l.epoch, l.started, l.due = p.Epoch, time.Now(), time.Time{}
+	w := k.workers[p.Name]
+	w.place(k.server.Pane(p), p)
+	k.log.Info().Str("agent", p.Name).Str("pane", p.ID).Bool("first", first).Msg("seated")
+}
+
+// revive starts a dead agent's program again, later each time it dies young.
+func (k *keeper) revive(ctx context.Context, spec tmux.PaneSpec, p tmux.PaneInfo) {
+	l, w := k.lives[spec.Name], k.workers[spec.Name]
+	now := time.Now()
+	if l.due.IsZero() {
+		if now.Sub(l.started) > healthyAfter {
+			l.deaths = 0
+		}
+		l.due = now.Add(min(firstBackoff<<min(l.deaths, 8), maxBackoff))
+		l.deaths++
+		w.died(fmt.Sprintf("%s; starts again in %s", deathText(p), time.Until(l.due).Round(100*time.Millisecond)))
+	}
+	if now.Before(l.due) {
+		return
+	}
+	fresh, err := k.server.Respawn(ctx, spec)
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, tmux.ErrGone) {
+			k.note(fmt.Errorf("restart %s: %w", spec.Name, err))
+		}
+		return
+	}
+	k.seat(fresh, false)
+}
+
+func deathText(p tmux.PaneInfo) string {
+	if p.ExitSignal != 0 {
+		return fmt.Sprintf("its program was killed by signal %d", p.ExitSignal)
+	}
+	return fmt.Sprintf("its program ended with status %d", p.ExitStatus)
+}
+
+func (k *keeper) nextDue() (due time.Time) {
+	for _, l := range k.lives {
+		if !l.due.IsZero() && (due.IsZero() || l.due.Before(due)) {
+			due = l.due
+		}
+	}
+	return due
+}
+
+func (k *keeper) note(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil && (k.trouble == nil || k.trouble.Error() != err.Error()) {
+		k.log.Error().Err(err).Msg("session not whole")
+	}
+	k.trouble = err
+}
+
+// problems are what the keeper could not mend, for status and doctor.
+func (k *keeper) problems() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.trouble == nil {
+		return nil
+	}
+	return []string{k.trouble.Error()}
+}

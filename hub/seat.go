@@ -1,0 +1,53 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orchestrator-cc/agents"
+	"orchestrator-cc/protocol"
+	"orchestrator-cc/tmux"
+)
+
+// Seat is an agent's place in the company: who sits there, which program, and
+// how it is started.
+type Seat struct {
+	Name        string
+	Role        protocol.Role
+	Marker      string
+	MarkerLoose bool
+	EngineName  string
+	Engine      agents.Engine
+	Pane        tmux.PaneSpec
+	Spool       string
+	Timeout     time.Duration
+	HardLimit   time.Duration
+}
+
+// terminal hands a pane to an agent and translates its refusals, so that
+// neither room knows the other.
+type terminal struct{ *tmux.Pane }
+
+func (t terminal) Paste(ctx context.Context, note string, parts ...[]byte) error {
+	return translate(t.Pane.Paste(ctx, note, parts...))
+}
+
+func (t terminal) Press(ctx context.Context, keys ...string) error {
+	return translate(t.Pane.Press(ctx, keys...))
+}
+
+func (t terminal) Capture(ctx context.Context, history int) (agents.Screen, error) {
+	s, err := t.Pane.Capture(ctx, history)
+	return agents.Screen(s), translate(err)
+}
+
+func translate(err error) error {
+	switch {
+	case errors.Is(err, tmux.ErrRefused):
+		return errors.Join(agents.ErrRefused, err)
+	case errors.Is(err, tmux.ErrGone):
+		return errors.Join(agents.ErrGone, err)
+	}
+	return err
+}

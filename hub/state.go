@@ -1,0 +1,64 @@
+package hub
+
+import (
+	"context"
+
+	"orchestrator-cc/ledger"
+	"orchestrator-cc/protocol"
+)
+
+// recordState writes the agent's state to the stream when it is another than
+// the last one written. Idle and busy come and go with each exchange, whose
+// steps are entries already, so only the states a person asks about are kept.
+func (w *worker) recordState(ctx context.Context) {
+	now := w.agent.Status()
+	w.mu.Lock()
+	same := w.recorded == now.State || now.State == protocol.Busy
+	pid, restarts := w.pane.PID, w.restarts
+	if !same {
+		w.recorded = now.State
+	}
+	w.mu.Unlock()
+	if same {
+		return
+	}
+	change := protocol.AgentChange{Name: w.Name, State: now.State, Reason: now.Reason, PID: pid, Restarts: restarts}
+	if err := w.book.append(ctx, protocol.Entry{Kind: protocol.KindAgent, Agent: &change}); err != nil && ctx.Err() == nil {
+		w.log.Warn().Err(err).Msg("state not recorded")
+	}
+}
+
+// status is the agent as a person sees it. It is called with the book's lock.
+func (w *worker) status(l *ledger.Ledger) protocol.AgentStatus {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := protocol.AgentStatus{
+		Name: w.Name, Role: w.Role, Engine: w.EngineName, State: protocol.Starting,
+		Pane: w.pane.ID, PID: w.pane.PID, Restarts: w.restarts, Queue: l.Queue(w.Name),
+	}
+	if w.agent != nil {
+		now := w.agent.Status()
+		s.State, s.Reason, s.Since, s.LastActivity = now.State, now.Reason, now.Since, now.LastActivity
+	}
+	if w.dead != "" {
+		s.State, s.Reason = protocol.Dead, w.dead
+	}
+	s.Task, _ = l.Working(w.Name)
+	if w.current != nil && s.State == protocol.Idle {
+		s.State = protocol.Busy
+	}
+	if l.Paused(w.Name) {
+		s.State, s.Reason = protocol.Paused, "paused; type: orchestrator-cc resume "+w.Name
+	}
+	return s
+}
+
+// screen is what a person has to decide on, while the agent waits for one.
+func (w *worker) screen() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.agent == nil {
+		return ""
+	}
+	return w.agent.Status().Screen
+}

@@ -1,0 +1,142 @@
+package hub
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator-cc/ledger"
+	"orchestrator-cc/protocol"
+)
+
+// Submit is the only way in for a message: it is stamped, validated,
+// permitted and on disk when Submit returns, or refused and nowhere.
+func (h *Hub) Submit(ctx context.Context, in protocol.Accepted) (protocol.Entry, error) {
+	now := time.Now().UTC()
+	in.Message.Stamp(now)
+	if err := in.Message.Validate(h.payloadLimit()); err != nil {
+		return protocol.Entry{}, err
+	}
+	if err := h.book.admit(&in, now); err != nil {
+		return protocol.Entry{}, err
+	}
+	defer h.book.release(in.Message.ID())
+	e := protocol.Entry{Time: now, Kind: protocol.KindMessage, Message: &in}
+	last, err := h.book.stream.Append(ctx, e)
+	if err != nil {
+		return protocol.Entry{}, protocol.Faultf(protocol.CodeStorage, "the message could not be stored: %v", err).
+			Cure("make room or permissions right, see orchestrator-cc doctor; then send it again")
+	}
+	e.Seq = last
+	return e, h.book.await(ctx, last)
+}
+
+func (h *Hub) payloadLimit() int {
+	if n := h.o.Config.Limits.PayloadBytes; n > 0 {
+		return n
+	}
+	return protocol.MaxPayload
+}
+
+// Party finds whom a name stands for.
+func (h *Hub) Party(name string) (protocol.Identifier, error) {
+	switch {
+	case name == protocol.User:
+		return protocol.FromUser(), nil
+	case name == protocol.All:
+		return protocol.Identifier{AgentType: protocol.All, AgentID: protocol.All}, nil
+	case strings.HasPrefix(name, protocol.RolePrefix):
+		return protocol.Identifier{AgentType: protocol.All, AgentID: name}, nil
+	}
+	for _, a := range h.o.Config.Agents {
+		if a.Name == name {
+			return protocol.Party(a.Name, a.Role), nil
+		}
+	}
+	return protocol.Identifier{}, protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q", name).
+		Cure("the agents are %s", strings.Join(h.order, ", "))
+}
+
+// PaneSecret is what proves that a caller sits in an agent's pane. It is
+// derived, not stored, so that panes which outlive a hub keep theirs.
+func PaneSecret(key []byte, agent string) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "pane %s", agent)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Caller tells which agent holds a pane secret.
+func (h *Hub) Caller(secret string) (protocol.Identifier, bool) {
+	i := slices.IndexFunc(h.order, func(name string) bool {
+		return hmac.Equal([]byte(secret), []byte(PaneSecret(h.o.Secret, name)))
+	})
+	if i < 0 {
+		return protocol.Identifier{}, false
+	}
+	who, err := h.Party(h.order[i])
+	return who, err == nil
+}
+
+// recentTasks is how many closed tasks an overview shows besides the open ones.
+const recentTasks = 10
+
+// Overview is everything `status` shows.
+func (h *Hub) Overview() protocol.Overview {
+	var o protocol.Overview
+	h.book.read(func(l *ledger.Ledger) {
+		o.Tasks, o.Inbox = l.Recent(recentTasks), l.Inbox()
+		for _, name := range h.order {
+			o.Agents = append(o.Agents, h.workers[name].status(l))
+		}
+	})
+	for i, item := range o.Inbox {
+		if w := h.workers[item.ID]; w != nil {
+			o.Inbox[i].Screen = w.screen()
+		}
+	}
+	slices.Reverse(o.Tasks)
+	o.Hub = h.health()
+	return o
+}
+
+func (h *Hub) health() protocol.Health {
+	health := h.o.Health
+	health.Seq = h.o.Stream.Last()
+	health.Events = h.o.Server.Connected()
+	health.Problems = []string{}
+	if err := h.o.Stream.Health(); err != nil {
+		health.Problems = append(health.Problems, fmt.Sprintf("stream: %v; nothing new is accepted until there is room", err))
+	}
+	if err := h.o.Journal.Problem(); err != nil {
+		health.Problems = append(health.Problems, fmt.Sprintf("journal: %v; accepted messages are written once it can be", err))
+	}
+	for _, d := range h.o.Stream.Damage() {
+		health.Problems = append(health.Problems, "stream: "+d)
+	}
+	health.Problems = append(health.Problems, h.keeper.problems()...)
+	return health
+}
+
+// Task returns one task with its tree, by id or unique prefix.
+func (h *Hub) Task(id string) (t protocol.Task, err error) {
+	h.book.read(func(l *ledger.Ledger) { t, err = l.Task(id) })
+	return t, err
+}
+
+// Tasks lists the root tasks, newest first.
+func (h *Hub) Tasks() (tasks []protocol.Task) {
+	h.book.read(func(l *ledger.Ledger) { tasks = l.Tasks() })
+	slices.Reverse(tasks)
+	return tasks
+}
+
+// Metrics are the communication figures so far.
+func (h *Hub) Metrics() (m protocol.Metrics) {
+	h.book.read(func(l *ledger.Ledger) { m = l.Metrics() })
+	return m
+}

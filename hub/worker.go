@@ -1,0 +1,248 @@
+package hub
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"orchestrator-cc/agents"
+	"orchestrator-cc/ledger"
+	"orchestrator-cc/protocol"
+	"orchestrator-cc/tmux"
+)
+
+// worker serves one agent: it is the only one that gives it anything to do.
+type worker struct {
+	Seat
+	book   *book
+	log    zerolog.Logger
+	seated chan struct{}   // closed once the agent has a pane
+	moved  chan struct{}   // the agent's state changed; holds at most one notice
+	redraw chan<- struct{} // the same notice, for the borders
+
+	mu       sync.Mutex
+	agent    *agents.Agent
+	pane     tmux.PaneInfo
+	restarts int
+	recorded protocol.AgentState     // the state last written to the stream
+	dead     string                  // why the program is not running, "" while it is
+	current  *ledger.Delivery        // what is being delivered
+	cut      context.CancelCauseFunc // ends that exchange
+}
+
+// errCancelled is why an exchange is cut short.
+var errCancelled = errors.New("cancelled")
+
+func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *worker {
+	return &worker{
+		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
+		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw,
+	}
+}
+
+// place seats the agent at a pane, or at its next one after a restart.
+func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pane, w.dead = info, ""
+	if w.agent != nil {
+		w.restarts++
+		w.agent.Replace(terminal{pane})
+		return
+	}
+	w.agent = agents.New(terminal{pane}, agents.Options{
+		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
+		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
+		Log: w.log, OnChange: w.onChange,
+	})
+	close(w.seated)
+}
+
+// died notes that the agent's program is gone until it is placed again.
+func (w *worker) died(why string) {
+	w.mu.Lock()
+	w.dead = why
+	w.mu.Unlock()
+	w.onChange(agents.Status{})
+}
+
+// onChange wakes the loop. It is called by other goroutines, which must not
+// wait for it.
+func (w *worker) onChange(agents.Status) {
+	for _, notice := range []chan<- struct{}{w.moved, w.redraw} {
+		select {
+		case notice <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run delivers until ctx ends. What a dead hub left under way comes first.
+func (w *worker) run(ctx context.Context) error {
+	select {
+	case <-w.seated:
+	case <-ctx.Done():
+		return nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return ignoreEnd(ctx, w.agent.Run(ctx)) })
+	group.Go(func() error { return ignoreEnd(ctx, w.loop(ctx)) })
+	return group.Wait()
+}
+
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (w *worker) loop(ctx context.Context) error {
+	for _, d := range w.leftUnderWay() {
+		if err := w.exchange(ctx, d, d.Step); err != nil {
+			return err
+		}
+	}
+	for ctx.Err() == nil {
+		changed := w.book.wait()
+		w.recordState(ctx)
+		d, wake, err := w.claim(ctx)
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			if err := w.exchange(ctx, *d, ""); err != nil {
+				return err
+			}
+			continue
+		}
+		sleep(ctx, wake, changed, w.moved)
+	}
+	return ctx.Err()
+}
+
+func (w *worker) leftUnderWay() (mine []ledger.Delivery) {
+	w.book.read(func(l *ledger.Ledger) {
+		for _, d := range l.UnderWay() {
+			if d.Agent == w.Name {
+				mine = append(mine, d)
+			}
+		}
+	})
+	return mine
+}
+
+// claim takes the next delivery if the agent is free for one.
+func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error) {
+	if w.agent.Status().State != protocol.Idle {
+		return nil, time.Time{}, nil
+	}
+	now := time.Now().UTC()
+	var (
+		found *ledger.Delivery
+		wake  time.Time
+		entry protocol.Entry
+	)
+	w.book.read(func(l *ledger.Ledger) {
+		plan := l.Next(now)
+		wake = plan.Wake
+		for _, d := range plan.Deliver {
+			if d.Agent == w.Name {
+				d.Req = newReq()
+				found, entry = &d, l.Claim(d, d.Req, w.epoch(), now)
+			}
+		}
+	})
+	if found == nil {
+		return nil, wake, nil
+	}
+	return found, wake, w.book.persist(ctx, entry)
+}
+
+func (w *worker) epoch() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pane.Epoch
+}
+
+// exchange carries one attempt to its end and writes down how it ended. It
+// returns an error only when the hub itself is ending.
+func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protocol.StepName) error {
+	turn, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
+	w.begin(&d, cut)
+	defer w.begin(nil, nil)
+
+	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Evented: d.Type == protocol.Event}
+	answer, err := w.agent.Exchange(turn, req, func(step protocol.StepName, evidence string) error {
+		return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
+			return l.Mark(d, step, evidence, now)
+		})
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(context.Cause(turn), errCancelled) {
+		err = w.interrupt(ctx)
+	}
+	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
+		if err == nil {
+			return l.Settle(d, ledger.Answer{Text: answer.Text, Evidence: answer.Evidence, Truncated: answer.Truncated}, now)
+		}
+		w.log.Info().Str("req", d.Req).Err(err).Msg("attempt ended without an answer")
+		return l.Fail(d, failure(err), now)
+	})
+}
+
+func (w *worker) begin(d *ledger.Delivery, cut context.CancelCauseFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.current, w.cut = d, cut
+}
+
+// stopExchange ends the attempt under way if it is this one.
+func (w *worker) stopExchange(d ledger.Delivery) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current != nil && w.current.Req == d.Req && w.cut != nil {
+		w.cut(errCancelled)
+	}
+}
+
+// interrupt stops the agent's turn and says how that went.
+func (w *worker) interrupt(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	failure := &agents.Failure{Code: protocol.CodeCancelled, Reason: "cancelled"}
+	if err := w.agent.Interrupt(ctx); err != nil {
+		failure.Reason = "cancelled, but the agent does not stop: " + err.Error()
+	}
+	return failure
+}
+
+func failure(err error) ledger.Failure {
+	var f *agents.Failure
+	if errors.As(err, &f) {
+		return ledger.Failure{Code: f.Code, Reason: f.Reason, Partial: f.Partial, Again: f.Again, Truncated: f.Truncated}
+	}
+	return ledger.Failure{Code: protocol.CodeInternal, Reason: err.Error()}
+}
+
+// newReq makes the id by which an attempt is known on the screen: short
+// enough to read, random enough never to meet an older one in a scrollback.
+func newReq() string {
+	const letters = "abcdefghjkmnpqrstvwxyz23456789"
+	raw := make([]byte, 8)
+	if _, err := rand.Read(raw); err != nil {
+		panic(err) // crypto/rand never fails on the systems we run on
+	}
+	for i, b := range raw {
+		raw[i] = letters[int(b)%len(letters)]
+	}
+	return string(raw)
+}
