@@ -25,12 +25,6 @@ type SessionSpec struct {
 	Left   int    // how many of Agents stand in the left column; 0 is 2
 }
 
-// window is a window to be made.
-type window struct {
-	session, name string
-	atEnd         bool // otherwise it goes before the hub's window
-}
-
 // Build makes what is missing, keeps what lives and respawns what is dead: a whole session at the first call, a repair
 // at the next. It returns the hub's pane and the agents', in the order of spec.
 func (s *Server) Build(ctx context.Context, spec SessionSpec) ([]PaneInfo, error) {
@@ -83,68 +77,64 @@ func (s *Server) ensure(ctx context.Context, agent PaneSpec) error {
 	return s.addAgent(ctx, panes, agent)
 }
 
-// addAgent makes a pane for an agent that has none: in the agents' window when there is one, else in a new window.
+// addAgent makes a pane for an agent that has none: in the agents' window when there is one, else in a new window
+// before the hub's.
 func (s *Server) addAgent(ctx context.Context, panes []PaneInfo, agent PaneSpec) error {
-	id, err := s.find(ctx)
-	if err != nil {
-		return err
-	}
-	if s.spec.Layout == LayoutWindows {
-		_, err = s.createWindow(ctx, window{session: id, name: agent.Name}, agent)
-		return err
-	}
-	for _, p := range slices.Backward(panes) {
-		if p.Name != HubPane {
+	var place []string
+	for _, p := range panes {
+		if p.Name == HubPane {
+			place = []string{"-b", "-t", p.Window}
+		} else if s.spec.Layout != LayoutWindows {
 			return s.split(ctx, p, agent)
 		}
 	}
-	win, err := s.createWindow(ctx, window{session: id, name: agentsWindow}, agent)
+	if place == nil {
+		place = []string{"-t", s.target()}
+	}
+	if s.spec.Layout == LayoutWindows {
+		return s.createWindow(ctx, place, agent.Name, agent)
+	}
+	if err := s.createWindow(ctx, place, agentsWindow, agent); err != nil {
+		return err
+	}
+	made, err := s.byName(ctx, agent.Name)
 	if err == nil {
-		_, err = s.run(ctx, "select-window", "-t", win)
+		_, err = s.run(ctx, "select-window", "-t", made.Window)
 	}
 	return err
 }
 
-// createWindow makes a window with one pane and returns its id. The window has a name nobody else has until the marks
-// are on, so that they land on the right pane although its id is not known beforehand.
-func (s *Server) createWindow(ctx context.Context, w window, p PaneSpec) (string, error) {
-	temp := "new-" + token()
-	target := w.session + ":=" + temp
-	place := []string{"-b", "-t", w.session + ":=" + HubPane}
-	if w.atEnd {
-		place = []string{"-t", w.session + ":"}
-	}
-	create := append([]string{"new-window", "-d", "-n", temp, "-P", "-F", "#{window_id}"}, place...)
-	line := []string{command(append(create, processArgs(p)...)...)}
-	line = append(line, paneMarks(target, p, w.name, token())...)
-	line = append(line, windowLook(target)...)
-	line = append(line, command("rename-window", "-t", target, w.name))
-	out, err := s.script(ctx, sequence(line...))
-	return strings.TrimSpace(out), err
-}
-
-// split makes the agent's pane in the window of another. A new pane is its window's active one, so it can be marked
-// by naming the window; afterwards the pane that was active is so again.
-func (s *Server) split(ctx context.Context, beside PaneInfo, p PaneSpec) error {
-	out, err := s.run(ctx, "display-message", "-p", "-t", beside.Window, "#{pane_id} #{window_width} #{window_height}")
+// createWindow makes a window with one pane at a place that new-window understands.
+func (s *Server) createWindow(ctx context.Context, place []string, name string, p PaneSpec) error {
+	create := append([]string{"new-window", "-d", "-n", name, "-P", "-F", "#{pane_id}"}, place...)
+	out, err := s.run(ctx, append(create, inert()...)...)
 	if err != nil {
 		return err
 	}
-	var was string
+	return s.adopt(ctx, strings.TrimSpace(out), p, name)
+}
+
+// split makes the agent's pane in the window of another.
+func (s *Server) split(ctx context.Context, beside PaneInfo, p PaneSpec) error {
+	out, err := s.run(ctx, "list-panes", "-t", beside.Window, "-F", "#{window_width} #{window_height}")
+	if err != nil {
+		return err
+	}
 	var size Size
-	if _, err := fmt.Sscan(out, &was, &size.Width, &size.Height); err != nil {
-		return fmt.Errorf("read window %s from %q: %w", beside.Window, out, ErrGone)
+	if _, err := fmt.Sscan(out, &size.Width, &size.Height); err != nil {
+		return fmt.Errorf("read size of window %s from %q: %w", beside.Window, out, err)
 	}
 	size = s.least().cover(size)
-	line := []string{ // even pieces of a window that is large enough always leave room for one more
-		command("resize-window", "-t", beside.Window, "-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height)),
-		command("select-layout", "-t", beside.Window, "tiled"),
-		command(append([]string{"split-window", "-t", beside.ID}, processArgs(p)...)...),
+	create := []string{ // even pieces of a window that is large enough always leave room for one more
+		"resize-window", "-t", beside.Window, "-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height), ";",
+		"select-layout", "-t", beside.Window, "tiled", ";",
+		"split-window", "-d", "-t", beside.ID, "-P", "-F", "#{pane_id}",
 	}
-	line = append(line, paneMarks(beside.Window, p, agentsWindow, token())...)
-	line = append(line, command("select-pane", "-t", was))
-	_, err = s.script(ctx, sequence(line...))
-	return err
+	out, err = s.run(ctx, append(create, inert()...)...)
+	if err != nil {
+		return err
+	}
+	return s.adopt(ctx, strings.TrimSpace(out), p, agentsWindow)
 }
 
 // ordered lists the panes of the last spec in its order and says which are missing.

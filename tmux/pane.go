@@ -51,7 +51,7 @@ func (p *Pane) guard() string {
 
 // Paste types the parts into the pane, each as a bracketed paste of its own where the program has asked for brackets,
 // byte for byte, and keeps note in the pane; copy mode is left first. All of it happens or, with ErrRefused or ErrGone,
-// nothing.
+// nothing. After any other error the note tells: it is written in the same step.
 func (p *Pane) Paste(ctx context.Context, note string, parts ...[]byte) error {
 	if err := checkLine("note", note); err != nil {
 		return fmt.Errorf("paste to %s: %w", p.info.Name, err)
@@ -106,12 +106,16 @@ func (p *Pane) Press(ctx context.Context, keys ...string) error {
 }
 
 // guarded runs first, then the commands of line as one step inside the server, provided that the guard holds. For a
-// pane that is not there the guard is false too; then the refusal carries no pane's id, or another's.
+// pane that is not there the guard is false too; then the refusal carries no pane's id, or another's. Once begun it is
+// not broken off when ctx ends, because then nobody would know whether the text was typed.
 func (p *Pane) guarded(ctx context.Context, first, line []string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	done, refused := "DONE", "REFUSED "
 	act := sequence(append(line, command("display-message", "-p", done))...)
 	deny := command("display-message", "-p", "-t", p.info.ID, refused+"#{pane_id}")
-	out, err := p.s.run(ctx, append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, deny)...)
+	out, err := p.s.run(context.WithoutCancel(ctx), append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, deny)...)
 	if err != nil {
 		return err
 	}

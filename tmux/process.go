@@ -34,34 +34,54 @@ func processArgs(p PaneSpec) []string {
 	return append(append(args, "--", "sh", "-c", how, p.Name), p.Argv...)
 }
 
-// paneMarks are the commands that make the pane at target ours: its name, its epoch, and what happens at its death.
-// A pane-level setting against synchronize-panes keeps keys meant for one agent away from the others.
-func paneMarks(target string, p PaneSpec, windowName, epoch string) []string {
+// inert is what a new pane runs until it is adopted. Should this process die in between, the pane goes away by itself
+// and no agent runs unseen.
+func inert() []string { return []string{"--", "sh", "-c", "exec sleep 30"} }
+
+// adopt makes a new pane ours by its id, whatever the user's hooks have done around it, and starts its program: first
+// its name, its epoch and what happens at its death, then the process. A pane-level setting against synchronize-panes
+// keeps keys meant for one agent away from the others.
+func (s *Server) adopt(ctx context.Context, id string, p PaneSpec, windowName string) error {
 	set := func(args ...string) string {
-		return command(append([]string{"set-option", "-p", "-t", target}, args...)...)
+		return command(append([]string{"set-option", "-p", "-t", id}, args...)...)
 	}
-	died := command("run-shell", "-b", "-C", "rename-window -t #{window_id} "+windowName)
-	marks := []string{
+	// Renaming the window to its own name is the one thing that makes tmux tell control clients about a death.
+	died := command("run-shell", "-b", "-t", id, "-C", "rename-window -t #{window_id} "+windowName)
+	line := []string{
 		set("@orchestrator_agent", p.Name),
-		set("@orch_epoch", epoch),
+		set("@orch_epoch", token()),
 		set("remain-on-exit", "on"),
 		set("synchronize-panes", "off"),
 		set("allow-rename", "off"),
 	}
 	if p.Name == HubPane {
-		marks = append(marks, set("@orch_clock", "%s"), set("@orch_respawn", command(processArgs(p)...)))
-		died = sequence(respawnHook(), died)
+		line = append(line, set("@orch_respawn", command(processArgs(p)...)), set("@orch_watch", watchDeath(id)),
+			command("run-shell", "-b", "-t", id, "-C", "#{@orch_watch}"))
+		died = sequence(respawnHook(id), died)
 	}
-	// Renaming the window to its own name is the one thing that makes tmux tell control clients about a death.
-	return append(marks, command("set-hook", "-p", "-t", target, "pane-died", died))
+	line = append(line, command("set-hook", "-p", "-t", id, "pane-died", died))
+	line = append(line, windowLook(id)...)
+	line = append(line, command("rename-window", "-t", id, windowName),
+		command(append([]string{"respawn-pane", "-k", "-t", id}, processArgs(p)...)...),
+		command("clear-history", "-t", id))
+	_, err := s.script(ctx, sequence(line...))
+	return err
 }
 
 // respawnHook starts the hub again in its own pane: at once, or a second later when it lived less than two, because a
 // hub that cannot start must not keep the machine busy. @orch_respawn holds the arguments of respawn-pane.
-func respawnHook() string {
-	again := "respawn-pane -t #{pane_id} #{@orch_respawn} ; set-option -p -t #{pane_id} @orch_born #{T:@orch_clock}"
-	return command("if-shell", "-F", "#{e|<:#{e|-:#{T:@orch_clock},#{@orch_born}},2}",
-		command("run-shell", "-b", "-d", "1", "-C", again), command("run-shell", "-C", again))
+func respawnHook(id string) string {
+	again := "respawn-pane -t " + id + " #{@orch_respawn} ; set-option -p -t " + id + " @orch_born #{T:@orch_clock}"
+	return command("if-shell", "-F", "-t", id, "#{e|<:#{e|-:#{T:@orch_clock},#{@orch_born}},2}",
+		command("run-shell", "-b", "-d", "1", "-t", id, "-C", again), command("run-shell", "-t", id, "-C", again))
+}
+
+// watchDeath looks at the hub's pane every two seconds from within tmux. Now and then tmux misses the signal of a
+// child's death, and then no hook would run; another child that ends makes it look for all of them. It ends with the
+// pane, whose option it runs from.
+func watchDeath(id string) string {
+	return sequence(command("if-shell", "-F", "-t", id, "#{pane_dead}", "run-shell -b true"),
+		command("run-shell", "-b", "-d", "2", "-t", id, "-C", "#{@orch_watch}"))
 }
 
 // reviveHub starts a dead hub and leaves a living one alone.

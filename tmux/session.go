@@ -132,33 +132,33 @@ func (s *Server) startOnce(ctx context.Context, hub PaneSpec, size Size) error {
 	case err != nil:
 		return err
 	}
-	panes, err := s.Panes(ctx)
-	if err != nil {
-		return err
+	// Another process may have made the session this moment and be about to adopt the hub's pane.
+	var there PaneInfo
+	found := until(ctx, startWindow, func() bool {
+		there, err = s.byName(ctx, HubPane)
+		return err == nil
+	})
+	if found {
+		return s.reviveHub(ctx, there, hub)
 	}
-	for _, p := range panes {
-		if p.Name == HubPane {
-			return s.reviveHub(ctx, p, hub)
-		}
-	}
-	_, err = s.createWindow(ctx, window{session: id, name: HubPane, atEnd: true}, hub)
-	return err
+	return s.createWindow(ctx, []string{"-t", id + ":"}, HubPane, hub)
 }
 
 // createSession makes the session with its mark in one command line, so that it is never ours without saying so.
 func (s *Server) createSession(ctx context.Context, hub PaneSpec, size Size) error {
 	size = s.least().cover(size)
-	create := append([]string{"new-session", "-d", "-s", s.o.Session, "-n", HubPane,
-		"-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height)}, processArgs(hub)...)
+	create := append([]string{"new-session", "-d", "-s", s.o.Session, "-n", HubPane, "-P", "-F", "#{pane_id}",
+		"-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height)}, inert()...)
 	line := []string{command(create...), command("set-option", "-t", s.target(), "@orchestrator_project", s.o.Project)}
 	line = append(line, sessionLook(s.target())...)
-	line = append(line, windowLook(s.target())...)
-	line = append(line, paneMarks(s.target(), hub, HubPane, token())...)
-	_, err := s.exec(ctx, sequence(line...)+"\n", []string{"start-server", ";", "source-file", "-"})
+	out, err := s.exec(ctx, sequence(line...)+"\n", []string{"start-server", ";", "source-file", "-"})
 	if errors.Is(err, errDuplicate) {
 		return s.confirm(ctx)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.adopt(ctx, strings.TrimSpace(out), hub, HubPane)
 }
 
 // confirm checks that the session somebody else made first is one of ours.

@@ -158,7 +158,9 @@ func TestTallWindows(t *testing.T) {
 	spec := five()
 	spec.Layout = tmux.LayoutWindows
 	panes := build(t, s, spec)
-	list := func() string { return raw(t, o, "list-windows", "-t", "=orch", "-F", "#{window_name} #{window_width}x#{window_height}") }
+	list := func() string {
+		return raw(t, o, "list-windows", "-t", "=orch", "-F", "#{window_name} #{window_width}x#{window_height}")
+	}
 	all := func(w int) string {
 		var b strings.Builder
 		for _, a := range spec.Agents {
