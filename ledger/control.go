@@ -74,8 +74,10 @@ func (l *Ledger) applyToAgents(m protocol.Message, c protocol.Command) bool {
 
 // restart gives a task that ended badly a fresh start: a new place in the
 // queue, new attempts, new turns. Attempts keep counting, so that none is ever
-// claimed twice. Nobody waits for its delivery again: what refers to it was
-// free to go when it ended, and might now stand before it in the queue.
+// claimed twice. Results that its agent never saw come with the request.
+//
+// Nobody waits for its delivery again: what refers to it was free to go when
+// it ended, and might now stand before it in the queue.
 func (l *Ledger) restart(e protocol.Entry, n *node, words string) bool {
 	state, ok := next(n.State, retried)
 	if !ok || n.Doom != nil || n.parcel != nil || n.parent != nil && (!n.parent.open() || n.parent.Doom != nil) {
@@ -94,6 +96,8 @@ func (l *Ledger) restart(e protocol.Entry, n *node, words string) bool {
 	}
 	n.parcel = &parcel{seat: n.seat, node: n, Kind: protocol.Request, Messages: []string{n.ID}, From: n.From, Weight: n.Weight,
 		Order: e.Seq, Step: protocol.Queued, Attempt: n.Tries, Released: true}
+	n.parcel.take(n.inOrder(n.Results))
+	n.Results = nil
 	n.seat.enqueue(n.parcel)
 	delete(l.dueNodes, n)
 	if !n.seat.known {

@@ -183,9 +183,12 @@ func (l *Ledger) release(p *parcel) {
 }
 
 // heldBack says that the message a parcel refers to has yet to be delivered.
-// What an agent sends waits only for messages to the same recipient: waiting
-// for others it could hold up a delegation which those very messages, or the
-// agents that are to read them, depend on.
+//
+// What an agent sends waits only for what the same agent sent to the same
+// recipient. Waiting for more it could hold up a delegation which the others,
+// or the agents that are to read them, depend on: then nobody would ever move.
+// What the user and the hub send may wait for anything, since no task of an
+// agent depends on it.
 func (l *Ledger) heldBack(p *parcel) bool {
 	if p.After == "" || l.undelivered[p.After] == 0 {
 		return false
@@ -193,11 +196,11 @@ func (l *Ledger) heldBack(p *parcel) bool {
 	if l.seats[p.From] == nil {
 		return true
 	}
-	if n := l.nodes[p.After]; n != nil {
-		return n.seat == p.seat && n.parcel != nil && !n.parcel.Released
+	other := p.seat.notes[p.After]
+	if n := l.nodes[p.After]; n != nil && n.seat == p.seat {
+		other = n.parcel
 	}
-	note := p.seat.notes[p.After]
-	return note != nil && !note.Released
+	return other != nil && other.From == p.From && !other.Released
 }
 
 // referred is the message that a new one may have to wait for.

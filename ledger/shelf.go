@@ -107,7 +107,7 @@ func (n *node) shorten() {
 	if !n.open() && (n.parent != nil || n.State == protocol.TaskCompleted) {
 		n.Text, n.Words = short(n.Text), short(n.Words)
 	}
-	n.Result, n.Reason = short(n.Result), short(n.Reason)
+	n.Result, n.Reason, n.Results = short(n.Result), short(n.Reason), nil
 	for i := range n.Attempts {
 		for j := range n.Attempts[i].Marks {
 			if m := n.Attempts[i].Marks[j].More; m != nil {

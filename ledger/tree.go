@@ -177,14 +177,17 @@ func (l *Ledger) closeNode(e protocol.Entry, a *protocol.Accepted, n *node) bool
 		return false
 	}
 	l.tally.closed(a.Closing)
-	n.State, n.Doom, n.Recorded, n.Results = state, nil, nil, nil
+	n.State, n.Doom, n.Recorded = state, nil, nil
 	n.Updated, n.ClosedSeq = nanos(e.Time), e.Seq
 	n.Evidence, n.Code = l.word(a.Closing.Evidence), a.Closing.Code
 	text := a.Message.Text()
 	if state == protocol.TaskCompleted {
-		n.Result, n.Reason, n.Progress = text, "", 100
+		n.Result, n.Reason, n.Progress, n.Results = text, "", 100, nil
 	} else {
 		n.Result, n.Reason = partialOf(a.Message), text
+		if p := n.parcel; p != nil { // for another try
+			n.Results, p.Results = slices.Concat(p.Results, n.Results), nil
+		}
 	}
 	if n.seat.current == n {
 		n.seat.current = nil
@@ -241,10 +244,8 @@ func (l *Ledger) gather(n *node) {
 		return
 	}
 	p := &parcel{seat: n.seat, node: n, Kind: protocol.Response, Weight: n.Weight, Step: protocol.Queued}
-	p.Results, n.Results = n.inOrder(n.Results), nil
-	for _, r := range p.Results {
-		p.Messages = append(p.Messages, r.Message)
-	}
+	p.take(n.inOrder(n.Results))
+	n.Results = nil
 	p.From = p.Results[0].Agent
 	if slices.ContainsFunc(p.Results, func(r result) bool { return r.Agent != p.From }) {
 		p.From = protocol.Hub
@@ -253,6 +254,14 @@ func (l *Ledger) gather(n *node) {
 	delete(l.dueNodes, n)
 	if !n.seat.known {
 		l.dueNodes[n] = struct{}{}
+	}
+}
+
+// take makes results part of a parcel.
+func (p *parcel) take(results []result) {
+	p.Results = results
+	for _, r := range results {
+		p.Messages = append(p.Messages, r.Message)
 	}
 }
 
