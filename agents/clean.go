@@ -21,6 +21,7 @@ var requestID = regexp.MustCompile(`^[a-z0-9]{4,12}$`)
 type prompt struct {
 	id      string
 	tag     string // begins the echo
+	lead    string // the sign the program puts before it, once that is known
 	parts   [][]byte
 	echo    []rune // all of it, squeezed
 	closing []rune // its last line, squeezed

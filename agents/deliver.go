@@ -24,7 +24,7 @@ func (t *turn) ready(ctx context.Context) error {
 		o, why := t.judgeScreen(s, v, now)
 		switch o {
 		case ready:
-			t.before, t.base = v, s.Lines
+			t.before, t.base, t.kept = v, s.Lines, stable(s.Lines, t.opts.Engine)
 			t.set(working, "", s)
 			return nil
 		case died:
@@ -38,7 +38,7 @@ func (t *turn) ready(ctx context.Context) error {
 			return failure(protocol.CodeNotSubmitted, true, "it was not ready for a prompt: %s", f.Reason)
 		}
 		// A still screen may be what is waited for, and nothing wakes us then.
-		if _, err := t.attend(ctx, t.opts.Tick/2); err != nil {
+		if err := t.attend(ctx, t.opts.Tick/2); err != nil {
 			return untyped(err)
 		}
 	}
@@ -153,6 +153,9 @@ func (t *turn) clear(ctx context.Context) (Screen, error) {
 		scrolling := s.CopyMode && s.Clients > 0
 		if !v.dialog && !scrolling {
 			t.set(working, "", s)
+			if row := t.tagRow(s); row >= 0 {
+				t.ours.lead = lead(s.Visible[row])
+			}
 			return s, nil
 		}
 		now := time.Now()
@@ -165,7 +168,7 @@ func (t *turn) clear(ctx context.Context) (Screen, error) {
 		if f := t.overdue(now); f != nil {
 			return s, f
 		}
-		if _, err := t.attend(ctx, t.opts.Tick); err != nil {
+		if err := t.attend(ctx, t.opts.Tick); err != nil {
 			return s, err
 		}
 	}
@@ -200,7 +203,7 @@ func (t *turn) press(ctx context.Context, keys []string) error {
 func (t *turn) letGo(ctx context.Context, typed Screen, wait time.Duration) (bool, error) {
 	end := time.Now().Add(wait)
 	for {
-		if _, err := t.attend(ctx, max(time.Until(end), hush)); err != nil {
+		if err := t.attend(ctx, max(time.Until(end), hush)); err != nil {
 			return false, err
 		}
 		if t.accepted {

@@ -24,6 +24,7 @@ func (r region) reply(e Engine, base []string, m marker, id string) reply {
 	if r.start < len(r.spots) && r.start > r.heads[r.first] {
 		lines[0] = lines[0][r.spots[r.start].from:]
 	}
+	lines = lines[leadingChrome(lines, e):]
 	out := newReply(lines, m, id)
 	from := 0
 	if len(out.own) > 0 {
@@ -37,6 +38,12 @@ func (r region) reply(e Engine, base []string, m marker, id string) reply {
 		out.tail = out.last.end < len(out.runes)
 	}
 	return out
+}
+
+// alone says that the last marker is the last line, and all of it.
+func (r reply) alone() bool {
+	line := r.lineOf(r.last.start)
+	return !r.tail && r.last.start == r.heads[line] && r.last.end == r.heads[line+1]
 }
 
 func newReply(lines []string, m marker, id string) reply {
@@ -73,6 +80,32 @@ func chrome(lines []string, from int, e Engine, base []string) int {
 		end--
 	}
 	return end
+}
+
+// leadingChrome counts the lines before an answer that are left over from
+// composers drawn before: empty ones, and rules.
+func leadingChrome(lines []string, e Engine) int {
+	for i, line := range lines {
+		text := strings.TrimRight(line, " ")
+		empty := len(squeeze(text)) == 0
+		if !empty && matches(e.Composer, text) {
+			empty = len(squeeze(text[matchEnd(e.Composer, text):])) == 0
+		}
+		if !empty {
+			return i
+		}
+	}
+	return 0
+}
+
+// stable is the part of a screen that stays when its program goes on: all but
+// the composer with what is drawn around it, or but its last line.
+func stable(lines []string, e Engine) []string {
+	end := chrome(lines, 0, e, nil)
+	if len(e.Composer) == 0 {
+		end = max(0, lastText(lines[:end]))
+	}
+	return lines[:end]
 }
 
 // spinners begin the line by which a program ends a turn or shows its work.

@@ -48,7 +48,7 @@ func (t *turn) stop(ctx context.Context) error {
 	// A still screen proves nothing before the program has had time to react.
 	pressed := time.Now()
 	for time.Since(pressed) < stopping {
-		if _, err := t.attend(ctx, 2*hush); err != nil {
+		if err := t.attend(ctx, 2*hush); err != nil {
 			return rested(err)
 		}
 		s, v, err := t.see(ctx, 0)
@@ -89,8 +89,7 @@ func (t *turn) giveUp(ctx context.Context, f *Failure) error {
 	case v.dialog || len(t.opts.Engine.Interrupt) == 0:
 		return f
 	}
-	r := locate(s.Lines, t.ours, t.base, t.marker)
-	f.Truncated = f.Partial != "" && t.cutOff(r)
+	f.Truncated = f.Partial != "" && t.cutOff(s, t.locate(s))
 	if err := t.stop(ctx); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -83,49 +83,65 @@ func index(text, want []rune, from int) int {
 // region is the part of a page that can hold the answer to one request.
 type region struct {
 	page
-	start  int  // its first rune
-	first  int  // its first line
-	found  bool // the request's echo stands on the page
-	bounds bool // where it begins is known, by the echo or by what was there before
+	start int // its first rune
+	first int // its first line
+	// found says that the request's echo stands on the page, and sure that it
+	// is no quotation of it.
+	found, sure bool
+	// bounded says that the region begins behind something that was there
+	// before the request; close, that it surely begins directly behind it.
+	bounded, close bool
 }
 
 // locate finds the region behind the echo of a prompt. Where the echo's head
 // is not on the page its end may be; without any echo the region begins behind
 // what was on the screen before, and behind the last token of another request.
-func locate(lines []string, ours prompt, base []string, m marker) region {
+func locate(lines []string, ours prompt, before []string, m marker) region {
 	p := newPage(lines)
 	r := region{page: p}
 	best := -1
 	for n, line := range lines {
-		if !strings.HasPrefix(strings.TrimLeft(line, gutter), "req-"+ours.id) {
+		text := strings.TrimLeft(line, gutter)
+		if !strings.HasPrefix(text, "req-"+ours.id) {
 			continue
 		}
-		// An answer may quote its tag; the echo is what repeats most of the
-		// prompt, and of several copies of one screen the last.
-		if end, length := p.skipEcho(n, ours); length >= best {
-			best, r.start, r.found, r.bounds = length, end, true, true
+		// An answer may quote its tag, even with all of the prompt behind it,
+		// but hardly behind the sign that a program puts before a prompt. Of
+		// the others the echo is what repeats most of the prompt, and of
+		// several copies of one screen the last.
+		sure := ours.lead == "" || lead(line) == ours.lead
+		end, length := p.skipEcho(n, ours)
+		if sure && !r.sure || sure == r.sure && length >= best {
+			best, r.start, r.found, r.sure = length, end, true, sure
 		}
 	}
 	if !r.found {
-		r.bound(ours, base, m)
+		r.bound(ours, before, m)
 	}
 	r.first = p.lineOf(r.start)
 	return r
 }
 
-func (r *region) bound(ours prompt, base []string, m marker) {
-	n := overlap(base, r.lines)
-	r.bounds = n > 0 || len(base) == 0
+func (r *region) bound(ours prompt, before []string, m marker) {
+	const several = 3
+	n, text := overlap(before, r.lines)
+	r.bounded, r.close = n > 0, text >= several
 	r.start = r.heads[n]
 	for _, t := range m.tokens(r.page, 0) {
 		if t.id != ours.id && t.end > r.start {
-			r.start = t.end
+			r.start, r.bounded, r.close = t.end, true, true
 		}
 	}
 	for at := index(r.runes, ours.tail, r.start); at >= 0; at = index(r.runes, ours.tail, r.start) {
 		r.start = r.heads[r.lineOf(at+len(ours.tail)-1)+1]
-		r.found, r.bounds = true, true
+		r.found, r.sure = true, true
 	}
+}
+
+// lead is the sign before a line's text, without blanks and boxes.
+func lead(line string) string {
+	text := strings.TrimLeft(line, gutter)
+	return string(squeeze(line[:len(line)-len(text)]))
 }
 
 // skipEcho follows the prompt from its tag on line n and returns where the
@@ -185,32 +201,28 @@ func resync(screen, echo []rune) (skipScreen, skipEcho int, ok bool) {
 	return 0, 0, false
 }
 
-// overlap is how many lines of now were there before already: the longest run
-// of old lines with which now begins or, where now reaches further back, which
-// it holds.
-func overlap(before, now []string) int {
-	run := func(b, n int) (end int) {
-		text := false
+// overlap is how many lines of now were there before already, and how many of
+// those have text: the longest run of old lines with which now begins or,
+// where now reaches further back, which it holds.
+func overlap(before, now []string) (lines, text int) {
+	run := func(b, n int) (end, text int) {
 		for b < len(before) && n < len(now) && before[b] == now[n] {
-			text = text || strings.TrimSpace(now[n]) != ""
+			if strings.TrimSpace(now[n]) != "" {
+				text++
+			}
 			b, n = b+1, n+1
 		}
-		if !text {
-			return 0
-		}
-		return n
+		return n, text
 	}
-	longest := 0
 	for b := range before {
-		longest = max(longest, run(b, 0))
-	}
-	if longest > 0 {
-		return longest
-	}
-	for n := 1; n < len(now); n++ {
-		if end := run(0, n); end-n > longest {
-			return end
+		if end, found := run(b, 0); found > 0 && end > lines {
+			lines, text = end, found
 		}
 	}
-	return 0
+	for n := 1; n < len(now) && lines == 0; n++ {
+		if end, found := run(0, n); found > 0 && (found > 1 || end-n == len(before)) {
+			lines, text = end, found
+		}
+	}
+	return lines, text
 }

@@ -30,9 +30,11 @@ type turn struct {
 
 	before   view     // the screen when it was ready for the prompt
 	base     []string // and its lines
+	kept     []string // those that stay when the program goes on
 	seen     bool     // the prompt's echo was seen
 	recorded protocol.StepName
 	partial  string
+	quiet    bool // output was seen and has ended, so that a look is no torn frame
 	accepted bool // by the channel
 	report   *protocol.Report
 }
@@ -118,25 +120,29 @@ func (t *turn) rest(ctx context.Context, d time.Duration) (bool, error) {
 }
 
 // attend waits until the screen is worth a look: after output once the pane is
-// quiet, and after most at the latest. It is quiet when output was seen and
-// has ended, so that the screen is no torn frame.
-func (t *turn) attend(ctx context.Context, most time.Duration) (quiet bool, err error) {
+// quiet, and after most at the latest.
+func (t *turn) attend(ctx context.Context, most time.Duration) error {
+	t.quiet = false
 	woken, err := t.rest(ctx, most)
-	if err != nil || !woken {
-		t.listen()
-		return false, err
-	}
+	t.listen()
 	end := time.Now().Add(max(t.opts.Tick, hush))
-	for time.Now().Before(end) {
-		if t.listen(); t.report != nil {
-			return true, nil
-		}
-		if woken, err = t.rest(ctx, hush); err != nil || !woken {
-			t.listen()
-			return true, err
-		}
+	for woken && err == nil && t.report == nil && time.Now().Before(end) {
+		woken, err = t.rest(ctx, hush)
+		t.quiet = !woken
+		t.listen()
 	}
-	return false, nil
+	return err
+}
+
+// printed says that the pane printed something while it was being looked at.
+func (t *turn) printed() bool {
+	select {
+	case <-t.term.Output():
+		t.eye.output = time.Now()
+		return true
+	default:
+		return false
+	}
 }
 
 // listen takes in what the channel says about this turn.

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"orchestrator-cc/protocol"
@@ -10,9 +11,13 @@ import (
 const (
 	// tailStill is how long the screen must rest when text follows the token.
 	tailStill = 500 * time.Millisecond
-	// markerStill is how long it must rest when only the marker is there.
-	markerStill = time.Second
-	never       = time.Duration(-1)
+	// markerStill is how long it must rest when only the marker is there, as
+	// the last line by itself; a marker inside the text may be a mere mention,
+	// and one of an agent that otherwise repeats ids almost surely is.
+	markerStill   = time.Second
+	mentionStill  = 3 * time.Second
+	reminderStill = 5 * time.Second
+	never         = time.Duration(-1)
 )
 
 // sight is what one look says about the answer.
@@ -28,7 +33,6 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 	var (
 		text  string    // of the reply at the last look
 		since time.Time // since when it is this text
-		quiet bool
 		began = time.Now()
 	)
 	for {
@@ -44,21 +48,19 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 		}
 		now := time.Now()
 		seen := t.weigh(s, v, now)
-		if t.printed() {
-			quiet = false
-		}
+		t.quiet = t.quiet && !t.printed()
 		same := !since.IsZero() && seen.reply.text() == text
 		if !same {
 			text, since = seen.reply.text(), now
 		}
 		t.partial = text
-		if seen.need >= 0 && now.Sub(since) >= seen.need && (quiet || same) {
+		if seen.need >= 0 && now.Sub(since) >= seen.need && (t.quiet || same) {
 			return t.collect(ctx, s, seen)
 		}
 		if err := t.progress(ctx, s, v, began); err != nil {
 			return Answer{}, err
 		}
-		if quiet, err = t.attend(ctx, t.pause(seen, since, now)); err != nil {
+		if err := t.attend(ctx, t.pause(seen, since, now)); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -72,21 +74,9 @@ func (t *turn) pause(seen sight, since, now time.Time) time.Duration {
 	return min(t.opts.Tick, max(hush, seen.need-now.Sub(since)))
 }
 
-// printed says that the pane printed something while it was being looked at.
-func (t *turn) printed() bool {
-	select {
-	case <-t.term.Output():
-		t.eye.output = time.Now()
-		return true
-	default:
-		return false
-	}
-}
-
 // weigh reads the answer's region and says which witness, if any, speaks.
 func (t *turn) weigh(s Screen, v view, now time.Time) sight {
-	r := locate(s.Lines, t.ours, t.base, t.marker)
-	t.seen = t.seen || r.found
+	r := t.locate(s)
 	out := sight{region: r, reply: r.reply(t.opts.Engine, t.base, t.marker, t.req.ID), need: never}
 	if v.busy && t.eye.stillFor(now) < alive {
 		return out
@@ -100,9 +90,19 @@ func (t *turn) weigh(s Screen, v view, now time.Time) sight {
 	case out.reply.token:
 		out.evidence, out.need = ByToken, tailStill
 	default:
-		out.evidence, out.need = ByMarker, markerStill
+		out.evidence, out.need = ByMarker, t.patience(out.reply)
 	}
 	return out
+}
+
+func (t *turn) patience(r reply) time.Duration {
+	switch {
+	case t.eye.repeats:
+		return reminderStill
+	case r.alone():
+		return markerStill
+	}
+	return mentionStill
 }
 
 // progress writes down the acceptance, keeps the state and watches the time.
@@ -136,28 +136,69 @@ func (t *turn) collect(ctx context.Context, s Screen, seen sight) (Answer, error
 	if err := t.reach(protocol.Taken, seen.evidence); err != nil {
 		return Answer{}, err
 	}
-	for history := shallow; !seen.region.found && !s.Alternate && s.HistorySize > history; {
-		if !t.seen && seen.region.bounds && len(t.base) > 0 {
-			break // no echo, but the screen from before is in sight
-		}
+	for history := shallow; t.deeper(s, seen.region, history); {
 		history *= 4
-		deeper, _, err := t.see(ctx, history)
-		if err != nil {
+		var err error
+		if s, _, err = t.see(ctx, history); err != nil {
 			return Answer{}, err
 		}
-		s, seen.region = deeper, locate(deeper.Lines, t.ours, t.base, t.marker)
+		seen.region = t.locate(s)
 		seen.reply = seen.region.reply(t.opts.Engine, t.base, t.marker, t.req.ID)
-		t.seen = t.seen || seen.region.found
 	}
+	t.eye.mute = !t.seen
+	t.eye.repeats = t.eye.repeats || seen.evidence == ByToken
 	return Answer{
 		Text: seen.reply.text(), Evidence: seen.evidence, Marked: true,
-		Truncated: t.cutOff(seen.region),
+		Truncated: t.cutOff(s, seen.region),
 	}, nil
 }
 
-// cutOff says that the beginning of the answer is no longer there: the echo was
-// seen and is gone, or nothing of the screen from before is left.
-func (t *turn) cutOff(r region) bool { return !r.found && (t.seen || !r.bounds) }
+func (t *turn) locate(s Screen) region {
+	r := locate(s.Lines, t.ours, t.kept, t.marker)
+	t.seen = t.seen || r.found
+	return r
+}
+
+// deeper says that the answer may begin further up than was looked. What was
+// on the screen before is a bound only for a program that is known to show no
+// echo, because an answer may repeat an old one.
+func (t *turn) deeper(s Screen, r region, history int) bool {
+	known := r.found && r.sure || t.eye.mute && !t.seen && r.bounded
+	return !known && !s.Alternate && s.HistorySize > history
+}
+
+// cutOff says that the beginning of the answer may no longer be there. Without
+// an echo it is when the screen from before is in sight, or when the screen
+// never was full; on the alternate screen a header proves nothing.
+func (t *turn) cutOff(s Screen, r region) bool {
+	switch {
+	case r.found:
+		return false
+	case t.seen:
+		return true
+	case s.Alternate:
+		return !r.close && !roomy(s, t.opts.Engine)
+	}
+	return !r.bounded && s.HistorySize > 0 && !roomy(s, t.opts.Engine)
+}
+
+// roomy says that the screen has an empty row between its text and its
+// composer, so that nothing had to scroll.
+func roomy(s Screen, e Engine) bool {
+	end := len(s.Visible)
+	if at := e.composer(s); at >= 0 {
+		end = at
+	}
+	for i := end - 1; i >= 0; i-- {
+		if strings.TrimSpace(s.Visible[i]) == "" {
+			return true
+		}
+		if len(squeeze(s.Visible[i])) > 0 {
+			break
+		}
+	}
+	return false
+}
 
 // reported ends the turn by what the channel said.
 func (t *turn) reported() (Answer, error) {
@@ -182,8 +223,7 @@ func (t *turn) exited(s Screen) (Answer, error) {
 	}
 	e := t.opts.Engine
 	e.Composer = nil // what looks like a composer now is only text
-	r := locate(s.Lines, t.ours, t.base, t.marker)
-	t.seen = t.seen || r.found
+	r := t.locate(s)
 	reply := r.reply(e, t.base, t.marker, t.req.ID)
 	evidence := ""
 	switch {
@@ -195,14 +235,14 @@ func (t *turn) exited(s Screen) (Answer, error) {
 	t.partial = reply.text()
 	if evidence == "" {
 		f := t.buried(s)
-		f.Truncated = t.cutOff(r)
+		f.Truncated = t.cutOff(s, r)
 		return Answer{}, f
 	}
 	t.set(died, exitReason(s), s)
 	if err := t.reach(protocol.Taken, evidence); err != nil {
 		return Answer{}, err
 	}
-	return Answer{Text: t.partial, Evidence: evidence, Marked: true, Truncated: t.cutOff(r)}, nil
+	return Answer{Text: t.partial, Evidence: evidence, Marked: true, Truncated: t.cutOff(s, r)}, nil
 }
 
 // buried is the end of a turn whose program ended without an answer.

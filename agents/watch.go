@@ -36,6 +36,8 @@ type eye struct {
 	output    time.Time // when the pane last printed
 	alternate bool
 	usual     string // what the composer says while nobody types
+	mute      bool   // the program showed no echo of its last prompt
+	repeats   bool   // this program has given a request's id back
 	troubled  time.Time
 }
 
