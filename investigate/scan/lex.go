@@ -6,11 +6,10 @@ import "unicode/utf8"
 type tokenKind uint8
 
 const (
-	word    tokenKind = iota // identifiers and keywords
-	number                   // numbers
-	text                     // strings and characters, whole
-	mark                     // one byte of punctuation
-	newline                  // only where the language asks for it
+	word   tokenKind = iota // identifiers and keywords
+	number                  // numbers
+	text                    // strings and characters, whole
+	mark                    // one byte of punctuation
 )
 
 // token is a piece of source: its bytes are src[from:to].
@@ -28,7 +27,9 @@ type dialect struct {
 	lifetimes  bool // Rust: 'a is not a character; r#"…"# is a string
 	directives bool // C: a line that begins with # is no code
 	rawStrings bool // C++: R"x(…)x"
-	textBlocks bool // Java: """…"""
+	textBlocks bool // Java and Python: """…"""
+	hashNotes  bool // Python: # begins a comment, and '''…''' is a string too
+	rawTicks   bool // Go: `…` is a string without escapes
 }
 
 // maxTokens bounds the memory for one file; the largest file that is read has
@@ -70,10 +71,10 @@ func (l *lexer) run() []token {
 		case c == '#' && l.directives && lineStart:
 			l.readDirective()
 			continue
-		case c == '/' && l.peek(1) == '/':
+		case c == '/' && l.peek(1) == '/' && !l.hashNotes, c == '#' && l.hashNotes:
 			l.skipLine()
 			continue
-		case c == '/' && l.peek(1) == '*':
+		case c == '/' && l.peek(1) == '*' && !l.hashNotes:
 			l.skipBlock()
 			continue
 		}
@@ -99,9 +100,17 @@ func (l *lexer) next(c byte) {
 		kind = text
 		l.pos += 3
 		l.skipPast(`"""`, true)
+	case c == '\'' && l.hashNotes && l.peek(1) == '\'' && l.peek(2) == '\'':
+		kind = text
+		l.pos += 3
+		l.skipPast(`'''`, true)
 	case c == '"':
 		kind = text
 		l.readQuoted('"')
+	case c == '`' && l.rawTicks:
+		kind = text
+		l.pos++
+		l.skipPast("`", false)
 	case c == '\'':
 		kind = l.readApostrophe()
 	case c == '`' && l.templates:
