@@ -42,10 +42,10 @@ func newHubCommand() *cobra.Command {
 	return c
 }
 
-// runHubWindow serves, or shows the hops and waits to take over. It outlives
-// the terminal it was started in: a hub whose tmux server died makes a new one.
+// runHubWindow serves, or shows the hops and waits to take over. One that
+// stands by ends with its terminal; one that serves outlives it, see runHub.
 func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := o.place.makeState(); err != nil {

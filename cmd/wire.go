@@ -10,8 +10,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -55,6 +57,9 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 		return fmt.Errorf("open the stream: %w", err)
 	}
 	defer stream.Close()
+	// The hub outlives the terminal it was started in: when the tmux server
+	// dies, the hub is what makes a new one.
+	signal.Ignore(syscall.SIGHUP)
 	cfg, err := loadConfig(o.place, o.configPath, o.engine)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator-cc/api"
 	"orchestrator-cc/protocol"
 )
 
@@ -67,7 +68,7 @@ func (c *company) killSomething(random *rand.Rand) {
 
 func kill(pid int) {
 	if pid > 1 {
-		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Kill(pid, syscall.SIGKILL) // one that is gone already is as dead
 	}
 }
 
@@ -106,23 +107,29 @@ func (c *company) submitTasks(random *rand.Rand, n int) (ids []string) {
 		}
 		m := protocol.New(protocol.FromUser(), to, protocol.TaskRequest(text))
 		m.Header.MessageID = protocol.NewID()
-		until(c.t, time.Minute, func(ctx context.Context) (bool, string) {
-			card, ok := c.card()
-			if !ok {
-				c.command("up", "--engine", "builtin").Run()
-				return false, "no hub"
-			}
-			_ = card
-			_, err := c.client().Post(ctx, m, false)
-			if err == nil || protocol.CodeOf(err) == protocol.CodeDuplicate {
-				return true, ""
-			}
-			return false, err.Error()
-		})
+		until(c.t, time.Minute, func(ctx context.Context) (bool, string) { return c.post(ctx, m) })
 		ids = append(ids, m.ID())
 		time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond)
 	}
 	return ids
+}
+
+// post tries once. Where hub and tmux died together nobody is left to bring
+// them back but a person, who types `up`.
+func (c *company) post(ctx context.Context, m protocol.Message) (bool, string) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	card, ok := c.card()
+	if ok {
+		client := api.NewClient(card.Socket, "")
+		defer client.Close()
+		_, err := client.Post(ctx, m, false)
+		if err == nil || protocol.CodeOf(err) == protocol.CodeDuplicate {
+			return true, ""
+		}
+	}
+	out, err := c.command("up", "--engine", "builtin").CombinedOutput()
+	return false, fmt.Sprintf("not accepted; up: %v\n%s", err, out)
 }
 
 // awaitAll waits until every task is over. What a person has to decide is

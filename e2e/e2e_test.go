@@ -67,13 +67,7 @@ func setup(env *testscript.Env) error {
 		env.Setenv(k, v)
 	}
 	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	work := filepath.Join(env.WorkDir, "project")
-	if err := os.MkdirAll(work, 0o755); err != nil {
-		return err
-	}
-	env.Cd = work
-	env.Setenv("PROJECT", work)
-	env.Defer(func() { home.close(work) })
+	env.Defer(func() { home.close(env.WorkDir) })
 	return nil
 }
 
