@@ -117,7 +117,7 @@ func TestRunReconnectsAfterItsClientWasKilled(t *testing.T) {
 }
 
 // wedgeable is a tmux whose control clients neither speak nor end while the returned file exists.
-func wedgeable(t *testing.T, o tmux.Options) (bin, flag string) {
+func wedgeable(t *testing.T) (bin, flag string) {
 	t.Helper()
 	bin, flag = filepath.Join(t.TempDir(), "tmux"), filepath.Join(t.TempDir(), "wedged")
 	script := fmt.Sprintf("#!/bin/sh\nif [ -e '%s' ]; then case \" $* \" in *\" -C \"*) exec sleep 1000;; esac; fi\nexec tmux \"$@\"\n", flag)
@@ -130,7 +130,7 @@ func wedgeable(t *testing.T, o tmux.Options) (bin, flag string) {
 func TestEverythingWorksWithoutControlMode(t *testing.T) {
 	t.Parallel()
 	o := tmuxtest.Options(t)
-	bin, flag := wedgeable(t, o)
+	bin, flag := wedgeable(t)
 	o.Bin = bin
 	if err := os.WriteFile(flag, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -203,6 +203,29 @@ func TestRunEndsInGoodOrderUnderLoad(t *testing.T) {
 	}
 	if _, err := s.Panes(t.Context()); err != nil {
 		t.Errorf("server: got %v, want it alive", err)
+	}
+}
+
+// A control client told to send no output does not go by itself when its input closes under load.
+func TestClientWithoutOutputIsEnded(t *testing.T) {
+	t.Parallel()
+	o := tmuxtest.Options(t)
+	s := tmux.New(o)
+	spec := five()
+	spec.Agents[0].Argv = []string{"sh", "-c", flood}
+	build(t, s, spec)
+	for range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+		pid := s.ClientPID()
+		raw(t, o, "refresh-client", "-t", fmt.Sprintf("client-%d", pid), "-f", "no-output")
+		cancel()
+		within(t, 4*time.Second, "run", func() error { return <-done })
+		if !tmuxtest.Gone(pid) {
+			t.Errorf("event client %d: got alive, want it gone", pid)
+		}
 	}
 }
 

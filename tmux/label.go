@@ -14,6 +14,12 @@ import (
 // carry the meaning, the colour only repeats it.
 type Label struct{ Title, State, Task, Colour string }
 
+// labelled is what a pane's border was last made to say, and in which epoch: a new server uses the same ids again.
+type labelled struct {
+	epoch string
+	label Label
+}
+
 // borderFormat shows role, state with its age, and task. Styles use the terminal's own palette on its own background,
 // so that they can be read on dark and on light.
 const borderFormat = "#{?@orch_state,#[fg=#{?@orch_colour,#{@orch_colour},default}]" +
@@ -76,8 +82,8 @@ func (s *Server) Label(ctx context.Context, name string, l Label) error {
 	if err != nil {
 		return fmt.Errorf("label %s: %w", name, err)
 	}
-	key := p.ID + p.Epoch
-	if last, ok := s.labels.Load(key); ok && last == l {
+	now := labelled{epoch: p.Epoch, label: l}
+	if last, ok := s.labels.Load(p.ID); ok && last == now {
 		return nil
 	}
 	var line []string
@@ -90,7 +96,7 @@ func (s *Server) Label(ctx context.Context, name string, l Label) error {
 	if _, err := s.script(ctx, sequence(line...)); err != nil {
 		return fmt.Errorf("label %s: %w", name, err)
 	}
-	s.labels.Store(key, l)
+	s.labels.Store(p.ID, now)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func names(panes []tmux.PaneInfo) []string {
 }
 
 // raw runs a tmux command as a person would.
-func raw(t *testing.T, o tmux.Options, args ...string) string {
+func raw(t testing.TB, o tmux.Options, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "tmux", append([]string{"-u", "-L", o.Socket}, args...)...)
 	cmd.Env = o.Env

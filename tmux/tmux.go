@@ -65,7 +65,7 @@ type Server struct {
 	gate   sync.RWMutex // held by commands; by the event client while it attaches
 	build  sync.Mutex   // held while panes are made or removed
 	spec   SessionSpec
-	labels sync.Map // pane id and epoch -> Label last written
+	labels sync.Map // pane id -> labelled
 
 	events  events
 	changes chan struct{}
