@@ -123,13 +123,14 @@ func TestEntriesComeBackAsTheyWere(t *testing.T) {
 	entries := []protocol.Entry{
 		say("plain"),
 		{Time: now, Kind: protocol.KindMessage, Message: &protocol.Accepted{Message: about, Parent: "p", Session: "s", Collected: true, Closing: &protocol.Closing{Status: protocol.Success, LatencyMS: 7, Evidence: "channel"}}},
-		{Time: now, Kind: protocol.KindStep, Step: &protocol.Step{Name: protocol.Typed, Agent: "a", Messages: []string{"m"}, Attempt: 1, Req: "r", Text: "t"}},
+		{Time: now, Kind: protocol.KindStep, Step: &protocol.Step{Name: protocol.Typed, Agent: "a", Messages: []string{"m"}, Attempt: 1, Req: "r", Text: `"type":"nack"`}},
 		{Time: now, Kind: protocol.KindAgent, Agent: &protocol.AgentChange{Name: "a", State: protocol.Busy, PID: 4}},
 		{Time: now, Kind: protocol.KindHub, Hub: &protocol.HubChange{Event: "started", PID: 1, Version: "v"}},
 	}
 	for _, p := range []protocol.Payload{
 		&protocol.EventPayload{EventType: "x", Data: []byte(`{"a":[1,2]}`)},
 		&protocol.ErrorPayload{ErrorCode: "E", ErrorType: protocol.ErrTimeout, Message: "m", Recoverable: true},
+		&protocol.EventPayload{EventType: `"type":"error"`, Data: []byte(`{"type":"control"}`)},
 		&protocol.HeartbeatPayload{State: "idle"},
 		&protocol.ControlPayload{Command: protocol.Pause},
 		&protocol.AckPayload{ReceivedAt: "2026-02-01T10:30:00Z"},
