@@ -34,11 +34,17 @@ type attempt struct {
 }
 
 type mark struct {
+	What *label `json:"what"`
+	Time int64  `json:"time"`
+	Seq  uint64 `json:"seq"`
+	More *more  `json:"more,omitempty"`
+}
+
+// label is a step and how it was witnessed. There are few of them, and all
+// marks that say the same share one.
+type label struct {
 	Step     protocol.StepName `json:"step"`
-	Time     int64             `json:"time"`
-	Seq      uint64            `json:"seq"`
 	Evidence string            `json:"evidence,omitempty"`
-	More     *more             `json:"more,omitempty"`
 }
 
 // more is what only few marks have.
@@ -365,7 +371,7 @@ func (l *Ledger) mark(e protocol.Entry, n *node, s *protocol.Step) {
 	if len(n.Attempts) == 0 {
 		n.Attempts = append(n.Attempts, attempt{Messages: []string{n.ID}, Number: s.Attempt, Req: s.Req})
 	}
-	m := mark{Step: protocol.StepName(l.word(string(s.Name))), Time: nanos(e.Time), Seq: e.Seq, Evidence: l.word(s.Evidence)}
+	m := mark{What: l.label(s.Name, s.Evidence), Time: nanos(e.Time), Seq: e.Seq}
 	if s.Code != "" || s.Reason != "" || s.Text != "" || s.Truncated {
 		m.More = &more{Code: s.Code, Reason: s.Reason, Text: s.Text, Truncated: s.Truncated}
 	}

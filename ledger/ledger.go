@@ -93,6 +93,7 @@ type Ledger struct {
 	tally     tally
 	anomalies int
 	words     map[string]string
+	labels    map[label]*label
 }
 
 // New makes an empty ledger.
@@ -107,6 +108,7 @@ func New(r Rules) *Ledger {
 		dueNotes:    map[*parcel]struct{}{},
 		tally:       tally{ByType: map[protocol.Type]int{}, ByAgent: map[string]int{}},
 		words:       map[string]string{},
+		labels:      map[label]*label{},
 	}
 	for _, a := range r.Agents {
 		l.addSeat(&seat{name: a.Name, role: a.Role, marker: a.Marker, known: true})
@@ -180,16 +182,30 @@ func (l *Ledger) applyHub(c *protocol.HubChange) bool {
 	return true
 }
 
-// word returns one copy of a string that comes again and again. The table is
-// bounded, since some of these strings are written by programs.
+// maxShared bounds the tables of shared strings, since programs write some of
+// them.
+const maxShared = 4096
+
+// word returns one copy of a string that comes again and again.
 func (l *Ledger) word(s string) string {
 	if w, ok := l.words[s]; ok {
 		return w
 	}
-	if len(l.words) < 4096 && len(s) <= 64 {
+	if len(l.words) < maxShared && len(s) <= 64 {
 		l.words[s] = s
 	}
 	return s
+}
+
+func (l *Ledger) label(step protocol.StepName, evidence string) *label {
+	what := label{Step: step, Evidence: evidence}
+	if one, ok := l.labels[what]; ok {
+		return one
+	}
+	if len(l.labels) < maxShared {
+		l.labels[what] = &what
+	}
+	return &what
 }
 
 func (l *Ledger) addSeat(s *seat) *seat {

@@ -13,7 +13,7 @@ const (
 	keepClosed = 30 * 24 * time.Hour
 	// wholeTexts is how many bytes of text closed trees may hold before the
 	// oldest are shortened; the stream has them in full.
-	wholeTexts = 4 << 20
+	wholeTexts = 2 << 20
 	// shortText is what is left of a text, enough for a line on a screen.
 	shortText = 120
 )
@@ -109,9 +109,11 @@ func (n *node) shorten() {
 	}
 	n.Result, n.Reason, n.Results = short(n.Result), short(n.Reason), nil
 	for i := range n.Attempts {
-		for j := range n.Attempts[i].Marks {
-			if m := n.Attempts[i].Marks[j].More; m != nil {
-				m.Text, m.Reason = short(m.Text), short(m.Reason)
+		a := &n.Attempts[i]
+		a.Marks = append(make([]mark, 0, len(a.Marks)), a.Marks...) // exactly as large as needed
+		for _, m := range a.Marks {
+			if m.More != nil {
+				m.More.Text, m.More.Reason = short(m.More.Text), short(m.More.Reason)
 			}
 		}
 	}

@@ -150,6 +150,13 @@ func (l *Ledger) restoreNode(one savedNode) {
 	n.root, n.depth = n, 1
 	n.From, n.Session, n.Evidence = l.word(n.From), l.word(n.Session), l.word(n.Evidence)
 	l.nodes[n.ID] = n
+	for _, a := range n.Attempts {
+		for i, m := range a.Marks {
+			if m.What != nil {
+				a.Marks[i].What = l.label(m.What.Step, m.What.Evidence)
+			}
+		}
+	}
 	if n.open() {
 		n.seat.open++
 	}

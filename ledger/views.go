@@ -108,7 +108,7 @@ func (n *node) tree() protocol.Task {
 	for _, a := range n.Attempts {
 		v := protocol.Attempt{Messages: slices.Clone(a.Messages), Number: a.Number, Req: a.Req}
 		for _, m := range a.Marks {
-			s := protocol.Mark{Step: m.Step, Time: moment(m.Time), Seq: m.Seq, Evidence: m.Evidence}
+			s := protocol.Mark{Step: m.What.Step, Time: moment(m.Time), Seq: m.Seq, Evidence: m.What.Evidence}
 			if m.More != nil {
 				s.Code, s.Reason, s.Text, s.Truncated = m.More.Code, m.More.Reason, m.More.Text, m.More.Truncated
 			}
