@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +113,7 @@ func (s *screen) echo(p protocol.Prompt) {
 		head = quote + protocol.Tag(p.Req, p.From)
 	}
 	s.lines("", bold+head+reset)
-	body := strings.Split(p.Body, "\n")
+	body := fold(strings.Split(p.Body, "\n"))
 	for i, line := range body {
 		if i == most {
 			s.lines(fmt.Sprintf("%s%s[+%d lines]%s", quote, dim, len(body)-most, reset))
@@ -146,7 +147,7 @@ func (s *screen) reply(text, token string) {
 	defer s.mu.Unlock()
 	var out []string
 	if text != "" {
-		out = strings.Split(text, "\n")
+		out = fold(strings.Split(text, "\n"))
 	}
 	if token != "" {
 		out = append(out, token)
@@ -185,6 +186,22 @@ func (s *screen) redraw() {
 		shown += fmt.Sprintf(" [+%d lines]", strings.Count(rest, "\n")+1)
 	}
 	io.WriteString(s.out, "\r\x1b[K"+glyph+clean(shown+s.work))
+}
+
+// fold shortens blocks that are for programs to one line each. The screen is
+// for people; whoever asked gets the whole text through the channel.
+func fold(lines []string) (out []string) {
+	const begin, end = "```outcome", "```"
+	for i := 0; i < len(lines); i++ {
+		last := slices.Index(lines[i:], end)
+		if lines[i] != begin || last < 0 {
+			out = append(out, lines[i])
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s[outcome, %d lines]%s", dim, last-1, reset))
+		i += last
+	}
+	return out
 }
 
 // clean keeps control characters of a prompt or an answer from steering the
