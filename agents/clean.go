@@ -103,17 +103,33 @@ func sender(from string) string {
 	return from
 }
 
-// shows says that a row shows nothing but a part of the prompt. Shorter rows
-// prove nothing: any two letters stand in some prompt.
-func (p prompt) shows(row string) bool {
-	const enough = 6
-	text := squeeze(strings.TrimLeft(row, gutter))
-	return len(text) >= enough && index(p.echo, text, 0) >= 0
+// rows finds the rows of a screen that echo the prompt: from its tag, or from
+// the top where that has scrolled away, to its end.
+func (p prompt) rows(visible []string) (from, to int) {
+	if p.id == "" {
+		return 0, 0
+	}
+	for i, row := range visible {
+		if strings.Contains(row, "req-"+p.id) {
+			from = i
+		}
+	}
+	for to = from; to < len(visible); to++ {
+		text := squeeze(strings.TrimLeft(visible[to], gutter))
+		if len(text) == 0 {
+			continue
+		}
+		if index(p.echo, text, 0) < 0 {
+			return from, to
+		}
+		if string(p.echo[len(p.echo)-len(text):]) == string(text) {
+			return from, to + 1
+		}
+	}
+	return from, to
 }
 
 // ends says that a line ends as the prompt does.
 func (p prompt) ends(line string) bool {
-	text := squeeze(line)
-	n := min(len(p.tail), len(p.closing))
-	return len(text) >= n && string(text[len(text)-n:]) == string(p.tail[len(p.tail)-n:])
+	return strings.HasSuffix(string(squeeze(line)), string(p.closing))
 }

@@ -79,16 +79,23 @@ type view struct {
 	behind   bool   // the cursor stands in the composer behind some text
 }
 
-// read interprets a screen. Rows that show our own prompt are no evidence of
-// anything but the prompt, for a prompt may quote any of the patterns.
+// read interprets a screen. The rows that echo our own prompt are no evidence
+// of anything but the prompt, for a prompt may quote any of the patterns.
 func (e Engine) read(s Screen, ours prompt) view {
 	v := view{composer: e.composer(s)}
 	last, dialog := lastText(s.Visible), -1
+	from, to := -1, -1 // the rows of the echo, found once they matter
 	for i := range last + 1 {
 		row := strings.TrimRight(s.Visible[i], " ")
 		low := i > last-busyRows
 		isReady, isBusy, isDialog := matches(e.Ready, row), low && matches(e.Busy, row), low && matches(e.Dialog, row)
-		if !isReady && !isBusy && !isDialog || i != v.composer && ours.shows(row) {
+		if !isReady && !isBusy && !isDialog {
+			continue
+		}
+		if from < 0 {
+			from, to = ours.rows(s.Visible)
+		}
+		if i >= from && i < to && i != v.composer {
 			continue
 		}
 		v.ready, v.busy = v.ready || isReady, v.busy || isBusy

@@ -222,7 +222,9 @@ func (t *turn) exited(s Screen) (Answer, error) {
 		return t.reported()
 	}
 	e := t.opts.Engine
-	e.Composer = nil // what looks like a composer now is only text
+	if !e.Multiline {
+		e.Composer = nil // what looks like a composer now is only text
+	}
 	r := t.locate(s)
 	reply := r.reply(e, t.base, t.marker, t.req.ID)
 	evidence := ""

@@ -92,7 +92,8 @@ func Read(path string) ([]Entry, error) {
 		return nil, err
 	}
 	var out []Entry
-	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+	lines := strings.SplitAfter(string(data), "\n")
+	for _, line := range lines[:len(lines)-1] { // the rest is being written
 		var e Entry
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			return nil, fmt.Errorf("log line %q: %w", line, err)
