@@ -41,27 +41,38 @@ type Metadata struct {
 // payload is. Fields that the protocol does not know are refused.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var raw struct {
-		Header   json.RawMessage `json:"header"`
+		Header   *Header         `json:"header"`
 		Payload  json.RawMessage `json:"payload"`
 		Metadata *Metadata       `json:"metadata"`
 	}
 	if err := strict(data, &raw); err != nil {
-		return Invalid("message", "%v", err)
+		return Invalid(faultyPart(data), "%v", err)
 	}
-	var out Message
-	if len(raw.Header) == 0 {
+	if raw.Header == nil {
 		return Invalid("header", "is missing")
 	}
-	if err := strict(raw.Header, &out.Header); err != nil {
-		return Invalid("header", "%v", err)
-	}
-	payload, err := decodePayload(out.Header.Type, raw.Payload)
+	payload, err := decodePayload(raw.Header.Type, raw.Payload)
 	if err != nil {
 		return err
 	}
-	out.Payload, out.Metadata = payload, raw.Metadata
-	*m = out
+	*m = Message{Header: *raw.Header, Payload: payload, Metadata: raw.Metadata}
 	return nil
+}
+
+// faultyPart finds which part of a message cannot be read.
+func faultyPart(data []byte) string {
+	var raw struct {
+		Header   json.RawMessage `json:"header"`
+		Payload  json.RawMessage `json:"payload"`
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if strict(data, &raw) != nil {
+		return "message"
+	}
+	if len(raw.Header) > 0 && strict(raw.Header, &Header{}) != nil {
+		return "header"
+	}
+	return "metadata"
 }
 
 func strict(data []byte, into any) error {
