@@ -54,7 +54,7 @@ func (s *Server) agentRoutes(api huma.API) {
 
 func (s *Server) overview() protocol.Overview {
 	o := s.hub.Overview()
-	o.Agents, o.Tasks, o.Inbox, o.Hub.Problems = list(o.Agents), list(o.Tasks), list(o.Inbox), list(o.Hub.Problems)
+	o.Agents, o.Tasks, o.Inbox, o.Hub.Problems = list(o.Agents), newestFirst(o.Tasks), list(o.Inbox), list(o.Hub.Problems)
 	return o
 }
 

@@ -118,7 +118,7 @@ func progressOf(t protocol.Task) Progress {
 }
 
 func (s *Server) listTasks(context.Context, *struct{}) (*body[TaskList], error) {
-	return answer(TaskList{Tasks: list(s.hub.Tasks())})
+	return answer(TaskList{Tasks: newestFirst(s.hub.Tasks())})
 }
 
 func (s *Server) showTask(_ context.Context, in *taskPath) (*body[protocol.Task], error) {
@@ -135,6 +135,12 @@ func (s *Server) controlTask(ctx context.Context, in *taskControl) (*body[Receip
 		return nil, refuse(err)
 	}
 	return s.command(ctx, t.Agent, in.Body.Command, order{Task: t.ID, Text: in.Body.Text})
+}
+
+func newestFirst(tasks []protocol.Task) []protocol.Task {
+	out := list(slices.Clone(tasks))
+	slices.SortStableFunc(out, func(a, b protocol.Task) int { return b.Created.Compare(a.Created) })
+	return out
 }
 
 // list is never null in JSON, which spares every reader a case.

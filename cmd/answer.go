@@ -15,9 +15,9 @@ func newAnswerCommand(a *app) *cobra.Command {
 		Short:   "Answer what waits for you: the task goes on with your words",
 		Example: "  orchestrator-cc answer 3f2a9c1b \"use the staging key\"",
 		GroupID: groupWork,
-		Args:    cobra.ExactArgs(2),
+		Args:    takes(true),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.id, o.text = args[0], args[1]
+			o.id, o.text = args[0], phrase(args[1:])
 			return runAnswer(c.Context(), a, o)
 		},
 	}

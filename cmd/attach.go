@@ -25,7 +25,7 @@ func newAttachCommand(a *app) *cobra.Command {
 		Short:             "Watch the agents at work; leave with Ctrl-b d",
 		Example:           "  orchestrator-cc attach middle_manager",
 		GroupID:           groupStart,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {

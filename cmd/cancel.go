@@ -14,7 +14,7 @@ func newCancelCommand(a *app) *cobra.Command {
 		Short:             "Stop a task and everything delegated for it",
 		Example:           "  orchestrator-cc cancel 3f2a9c1b",
 		GroupID:           groupSteer,
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeTasks,
 		RunE:              func(c *cobra.Command, args []string) error { return runCancel(c.Context(), a, args[0]) },
 	}

@@ -26,7 +26,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Short:   "Examine this machine and this project, with a cure for each problem",
 		Example: "  orchestrator-cc doctor",
 		GroupID: groupCare,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a) },
 	}
 }

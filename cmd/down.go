@@ -23,7 +23,7 @@ func newDownCommand(a *app) *cobra.Command {
 		Short:   "End the agents, the session and the hub; nothing is lost",
 		Example: "  orchestrator-cc down",
 		GroupID: groupStart,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runDown(c.Context(), a) },
 	}
 }

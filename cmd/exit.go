@@ -73,8 +73,9 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// explain words an error for a person: what went wrong, and below it what to do.
-func explain(err error) (text, hint string) {
+// explain words an error of a verb for a person: what went wrong, and what to
+// do about it.
+func explain(err error, verb string) (text, hint string) {
 	text = err.Error()
 	var h *hinted
 	var fault *protocol.Fault
@@ -89,17 +90,17 @@ func explain(err error) (text, hint string) {
 	}
 	var usage *usageError
 	if hint == "" && errors.As(err, &usage) {
-		hint = "see: orchestrator-cc --help"
+		hint = "see: " + verb + " --help"
 	}
 	return text, hint
 }
 
 // complain says on stderr how a verb failed.
-func complain(u *ui, err error) {
+func complain(u *ui, err error, verb string) {
 	if err == nil || errors.Is(err, errShown) {
 		return
 	}
-	text, hint := explain(err)
+	text, hint := explain(err, verb)
 	u.err.printf("%s %s\n", u.err.paint(red, "error:"), text)
 	if hint != "" {
 		u.err.printf("%s %s\n", u.err.paint(faint, "hint: "), hint)

@@ -19,7 +19,7 @@ func newInboxCommand(a *app) *cobra.Command {
 		Short:   "What waits for you",
 		Example: "  orchestrator-cc inbox",
 		GroupID: groupSee,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runInbox(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "for programs")

@@ -28,7 +28,7 @@ func newInitCommand(a *app) *cobra.Command {
 		Short:   "Write the configuration and the agents' briefs here, to edit",
 		Example: "  orchestrator-cc init --lang ja",
 		GroupID: groupStart,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runInit(c.Context(), a, o) },
 	}
 	c.Flags().StringVar(&o.lang, "lang", "en", "language of the briefs: en or ja")

@@ -28,7 +28,7 @@ func newLogCommand(a *app) *cobra.Command {
 		Short:   "Every hop, from the journal",
 		Example: "  orchestrator-cc log -f --agent middle_manager",
 		GroupID: groupSee,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runLog(c.Context(), a, o) },
 	}
 	f := c.Flags()

@@ -14,20 +14,21 @@ func newPauseCommand(a *app) *cobra.Command {
 		Short:             "Hold an agent's next deliveries; its running turn goes on",
 		Example:           "  orchestrator-cc pause testing_specialist",
 		GroupID:           groupSteer,
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
-			return runOrder(c.Context(), a, args[0], protocol.Pause)
+			return runPause(c.Context(), a, args[0])
 		},
 	}
 }
 
-func runOrder(ctx context.Context, a *app, agent string, order protocol.Command) error {
+func runPause(ctx context.Context, a *app, agent string) error {
 	return a.withHub(ctx, func(hub *link) error {
-		if _, err := hub.ControlAgent(ctx, agent, order); err != nil {
+		if _, err := hub.ControlAgent(ctx, agent, protocol.Pause); err != nil {
 			return hub.suggestAgent(ctx, err, agent)
 		}
-		a.out.printf("%s: %s\n", agent, order)
+		a.out.printf("%s is paused\n", agent)
+		a.err.printf("Let it go on with: orchestrator-cc resume %s\n", agent)
 		return nil
 	})
 }

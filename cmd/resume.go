@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/protocol"
@@ -12,10 +14,20 @@ func newResumeCommand(a *app) *cobra.Command {
 		Short:             "Deliver to a paused agent again",
 		Example:           "  orchestrator-cc resume testing_specialist",
 		GroupID:           groupSteer,
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
-			return runOrder(c.Context(), a, args[0], protocol.Resume)
+			return runResume(c.Context(), a, args[0])
 		},
 	}
+}
+
+func runResume(ctx context.Context, a *app, agent string) error {
+	return a.withHub(ctx, func(hub *link) error {
+		if _, err := hub.ControlAgent(ctx, agent, protocol.Resume); err != nil {
+			return hub.suggestAgent(ctx, err, agent)
+		}
+		a.out.printf("%s goes on\n", agent)
+		return nil
+	})
 }

@@ -17,7 +17,7 @@ func newRetryCommand(a *app) *cobra.Command {
 		Short:             "Give a failed, cancelled or stuck task another try",
 		Example:           "  orchestrator-cc retry 3f2a9c1b --text \"the file is src/main.go\"",
 		GroupID:           groupSteer,
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.id = args[0]

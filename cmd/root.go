@@ -24,7 +24,7 @@ func Main(args []string) int {
 	defer stop()
 	a, err := newApp()
 	if err != nil {
-		complain(newUI(os.Getenv), err)
+		complain(newUI(os.Getenv), err, "orchestrator-cc")
 		return exitFailed
 	}
 	return run(ctx, a, args)
@@ -40,11 +40,11 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out.w)
 	root.SetErr(a.err.w)
-	err := root.ExecuteContext(ctx)
+	verb, err := root.ExecuteContextC(ctx)
 	if err != nil && !began {
 		err = &usageError{err}
 	}
-	complain(&a.ui, err)
+	complain(&a.ui, err, verb.CommandPath())
 	return exitCode(err)
 }
 
@@ -60,7 +60,7 @@ Begin with:
   orchestrator-cc attach                        watch it (leave with Ctrl-b d)
   orchestrator-cc status                        who does what, what waits for you
   orchestrator-cc down                          end everything`,
-		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -41,10 +41,10 @@ func newSendCommand(a *app) *cobra.Command {
   git diff | orchestrator-cc send testing_specialist -
   orchestrator-cc send --type info all "the deadline is Friday"`,
 		GroupID:           groupWork,
-		Args:              cobra.ExactArgs(2),
+		Args:              takes(true),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.to, o.text = args[0], args[1]
+			o.to, o.text = args[0], phrase(args[1:])
 			return runSend(c.Context(), a, o)
 		},
 	}
@@ -70,6 +70,9 @@ func runSend(ctx context.Context, a *app, o sendOptions) error {
 	return a.withHub(ctx, func(hub *link) error {
 		waits := !o.async && o.kind == kindTask
 		receipt, err := hub.Post(ctx, m, waits)
+		if err != nil && ctx.Err() != nil {
+			return stoppedWaiting(m.ID()) // It may have been accepted all the same.
+		}
 		if err != nil {
 			return hub.suggestAgent(ctx, err, o.to)
 		}
@@ -107,7 +110,9 @@ func (o sendOptions) message(text string) (protocol.Message, error) {
 		return protocol.Message{}, usagef("--type is %q; use task or info", o.kind)
 	}
 	from, to := protocol.Identifier{AgentID: o.from}, protocol.Identifier{AgentID: o.to}
-	return protocol.New(from, to, payload).WithPriority(protocol.Priority(o.priority)), nil
+	m := protocol.New(from, to, payload).WithPriority(protocol.Priority(o.priority))
+	m.Header.MessageID = protocol.NewID()
+	return m, nil
 }
 
 // maxWords is more than any engine takes; the hub names the exact limit.

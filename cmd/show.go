@@ -22,7 +22,7 @@ func newShowCommand(a *app) *cobra.Command {
 		Short:             "A task's tree of hops, with the evidence for each step",
 		Example:           "  orchestrator-cc show 3f2a9c1b",
 		GroupID:           groupSee,
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(false),
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.id = args[0]

@@ -20,7 +20,7 @@ func newStatsCommand(a *app) *cobra.Command {
 		Short:   "How much was said, how fast, and how often it failed",
 		Example: "  orchestrator-cc stats --json",
 		GroupID: groupSee,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runStats(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "for programs")

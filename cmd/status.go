@@ -21,16 +21,18 @@ func newStatusCommand(a *app) *cobra.Command {
 		Short:   "Who does what, which tasks run, what waits for you",
 		Example: "  orchestrator-cc status --watch",
 		GroupID: groupSee,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runStatus(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "for programs")
 	c.Flags().BoolVar(&o.watch, "watch", false, "redraw as things change, until Ctrl-C")
-	c.MarkFlagsMutuallyExclusive("json", "watch")
 	return c
 }
 
 func runStatus(ctx context.Context, a *app, o statusOptions) error {
+	if o.json && o.watch {
+		return usagef("--json and --watch exclude each other; programs follow GET /events")
+	}
 	return a.withHub(ctx, func(hub *link) error {
 		if o.watch {
 			return a.watchStatus(ctx, hub)
@@ -74,6 +76,7 @@ func (a *app) watchStatus(ctx context.Context, hub *link) error {
 			if lines > 0 {
 				a.out.printf("\x1b[%dA\x1b[J", lines)
 			}
+			text = top(text, a.out.height()-1)
 			a.out.printf("%s", text)
 			lines = strings.Count(text, "\n")
 		case overviewText(a.out, overview, time.Time{}) != last:
@@ -86,6 +89,13 @@ func (a *app) watchStatus(ctx context.Context, hub *link) error {
 		case <-ticker.C:
 		}
 	}
+}
+
+// top is as many lines of a text as fit on a screen: what has scrolled away
+// cannot be redrawn.
+func top(text string, most int) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[:min(len(lines), max(most, 1))], "")
 }
 
 // recentTasks is how many closed tasks a glance needs.

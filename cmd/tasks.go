@@ -22,7 +22,7 @@ func newTasksCommand(a *app) *cobra.Command {
 		Short:   "The tasks, newest first",
 		Example: "  orchestrator-cc tasks -n 5",
 		GroupID: groupSee,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runTasks(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "for programs")

@@ -30,6 +30,7 @@ type voice struct {
 	terminal bool
 	colour   bool
 	width    func() int
+	height   func() int
 }
 
 // newUI speaks through the process's own files.
@@ -37,21 +38,25 @@ func newUI(getenv func(string) string) *ui {
 	colour := getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 	voiceOf := func(f *os.File) voice {
 		tty := isatty.IsTerminal(f.Fd())
-		return voice{w: f, terminal: tty, colour: tty && colour, width: func() int { return columns(f, tty) }}
+		return voice{
+			w: f, terminal: tty, colour: tty && colour,
+			width:  func() int { w, _ := size(f, tty); return w },
+			height: func() int { _, h := size(f, tty); return h },
+		}
 	}
 	return &ui{in: os.Stdin, inTerminal: isatty.IsTerminal(os.Stdin.Fd()), out: voiceOf(os.Stdout), err: voiceOf(os.Stderr)}
 }
 
-// columns is the width to write for; into a pipe nothing is cut.
-func columns(f *os.File, tty bool) int {
+// size is the room there is to write in; into a pipe nothing is cut, so it is 0.
+func size(f *os.File, tty bool) (width, height int) {
 	if !tty {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		return 80
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
 	}
-	return width
+	return width, height
 }
 
 // printf writes; whoever reads may have gone away, and then nobody misses it.
@@ -177,11 +182,12 @@ func harmless(text string) string {
 	}, text)
 }
 
-// short is as much of an id as a person wants to type; the hub takes any
-// beginning that fits one thing only.
+// short is as much of a message's id as a person wants to type; the hub takes
+// any beginning that fits one thing only. Names stay whole.
 func short(id string) string {
-	if len(id) > 8 {
-		return id[:8]
+	const whole, enough = 36, 8
+	if len(id) == whole && id[enough] == '-' {
+		return id[:enough]
 	}
 	return id
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/config"
@@ -36,7 +35,7 @@ func newUpCommand(a *app) *cobra.Command {
 		Example: `  orchestrator-cc up
   orchestrator-cc up --engine builtin --attach`,
 		GroupID: groupStart,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runUp(c.Context(), a, o) },
 	}
 	f := c.Flags()
@@ -186,10 +185,8 @@ func serverName(ctx context.Context, p place, cfg config.Config) (string, error)
 
 // size is this terminal's, so that the session fits the person who started it.
 func (a *app) size() tmux.Size {
-	if f, ok := a.out.w.(*os.File); ok && a.out.terminal {
-		if width, height, err := term.GetSize(int(f.Fd())); err == nil {
-			return tmux.Size{Width: width, Height: height}
-		}
+	if !a.out.terminal {
+		return tmux.Size{}
 	}
-	return tmux.Size{}
+	return tmux.Size{Width: a.out.width(), Height: a.out.height()}
 }

@@ -14,7 +14,7 @@ func newVersionCommand(a *app) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		GroupID: groupCare,
-		Args:    cobra.NoArgs,
+		Args:    takes(false),
 		Run:     func(*cobra.Command, []string) { runVersion(a) },
 	}
 }
@@ -50,5 +50,5 @@ func commit() string {
 	if revision == "" {
 		return unknownCommit
 	}
-	return short(revision) + changed
+	return revision[:min(len(revision), 12)] + changed
 }

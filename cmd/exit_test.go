@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/protocol"
+)
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	coded := func(c protocol.Code) error { return fmt.Errorf("send: %w", protocol.Faultf(c, "x")) }
+	tests := []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"done", nil, 0},
+		{"plain", errors.New("x"), 1},
+		{"shown", errShown, 1},
+		{"usage", usagef("x"), 2},
+		{"usage with a hint", withHint(usagef("x"), "y"), 2},
+		{"invalid", coded(protocol.CodeInvalid), 2},
+		{"version", coded(protocol.CodeVersion), 2},
+		{"too large", coded(protocol.CodeTooLarge), 2},
+		{"unknown agent", coded(protocol.CodeUnknownAgent), 2},
+		{"several faults", &protocol.Problems{Faults: []*protocol.Fault{protocol.Invalid("a", "b")}}, 2},
+		{"forbidden", coded(protocol.CodeForbidden), 3},
+		{"impostor", coded(protocol.CodeImpostor), 3},
+		{"no hub", fmt.Errorf("find: %w", errNoHub), 4},
+		{"hub away", fmt.Errorf("ask: %w", api.ErrUnreachable), 4},
+		{"timeout", coded(protocol.CodeTimeout), 5},
+		{"expired", coded(protocol.CodeExpired), 5},
+		{"deadline", fmt.Errorf("wait: %w", context.DeadlineExceeded), 5},
+		{"not found", coded(protocol.CodeNotFound), 1},
+		{"conflict", coded(protocol.CodeConflict), 1},
+		{"limit", coded(protocol.CodeLimit), 1},
+		{"storage", coded(protocol.CodeStorage), 1},
+		{"agent died", coded(protocol.CodeAgentDied), 1},
+		{"cancelled", coded(protocol.CodeCancelled), 1},
+		{"interrupted", context.Canceled, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := exitCode(tt.err); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name       string
+		err        error
+		text, hint string
+	}{
+		{"plain", errors.New("a"), "a", ""},
+		{"fault with a cure", fmt.Errorf("step: %w", protocol.Faultf(protocol.CodeLimit, "too many").Cure("wait")), "step: too many", "wait"},
+		{"hint", withHint(errors.New("a"), "type %s", "b"), "a", "type b"},
+		{"usage", usagef("a"), "a", "see: occ send --help"},
+		{"hub away", api.ErrUnreachable, "no hub answers", "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text, hint := explain(tt.err, "occ send")
+			if text != tt.text || hint != tt.hint {
+				t.Errorf("got %q, %q, want %q, %q", text, hint, tt.text, tt.hint)
+			}
+		})
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	names := []string{"grand_boss", "middle_manager", "testing_specialist"}
+	tests := []struct{ typed, want string }{
+		{"grand_bos", "grand_boss"},
+		{"Grand_Boss", "grand_boss"},
+		{"boss", "grand_boss"},
+		{"test", "testing_specialist"},
+		{"midle_manger", "middle_manager"},
+		{"xyz", ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.typed, func(t *testing.T) {
+			if got := nearest(tt.typed, names); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
