@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (l *Log) Follow(ctx context.Context, after uint64) *Reader {
 // batches are left out, as Log.Damage says.
 func (r *Reader) Next(ctx context.Context) (protocol.Entry, error) {
 	for len(r.ready) == 0 {
-		if err := errors.Join(ctx.Err(), r.life.Err()); err != nil {
+		if err := cmp.Or(ctx.Err(), r.life.Err()); err != nil {
 			return protocol.Entry{}, err
 		}
 		window, changed, err := r.log.window(r.next, r.at)

@@ -391,3 +391,18 @@ func TestRandomDamageNeverBreaksABatch(t *testing.T) {
 		}
 	})
 }
+
+// TestBatchWithALineCutOut takes whole lines away, so that no byte is damaged
+// and only a line's place in its batch shows that one is missing.
+func TestBatchWithALineCutOut(t *testing.T) {
+	t.Parallel()
+	data, _ := build(t, 1, 3, 1)
+	lines := slices.Collect(bytes.Lines(data))
+	for gone := 1; gone <= 3; gone++ {
+		l := openWith(t, bytes.Join(slices.Delete(slices.Clone(lines), gone, gone+1), nil))
+		want(t, fmt.Sprint("without line ", gone+1), seqs(all(t, l, 0)), []uint64{1, 5})
+		if len(l.Damage()) == 0 {
+			t.Errorf("without line %d: damage is silent", gone+1)
+		}
+	}
+}
