@@ -111,10 +111,14 @@ func stable(lines []string, e Engine) []string {
 // spinners begin the line by which a program ends a turn or shows its work.
 const spinners = "✶✢✽✻✳▣"
 
+// labelled is a rule with a word in it.
+var labelled = regexp.MustCompile(`^[─━═]+ .* [─━═]{3,}$`)
+
 // idle says that a line below an answer is empty, a rule, or a sign of work.
 func idle(line string, e Engine) bool {
-	text := strings.TrimLeft(line, " \u00a0")
-	return len(squeeze(text)) == 0 || strings.ContainsRune(spinners, []rune(text)[0]) || matches(e.Busy, line)
+	text := strings.Trim(line, " \u00a0")
+	return len(squeeze(text)) == 0 || strings.ContainsRune(spinners, []rune(text)[0]) ||
+		labelled.MatchString(text) || matches(e.Busy, line)
 }
 
 func withoutSuffix(lines []string, from int, base []string) int {
@@ -155,13 +159,12 @@ func (r reply) text() string {
 // withoutID removes the id of a token from the lines; a marker that a program
 // broke over two lines is put together again.
 func (r reply) withoutID(lines []string, s sighting) []string {
-	first, last := r.spots[s.start], r.spots[s.end-1]
-	markEnd := r.spots[s.start+len(r.marker.runes)-1]
-	word := r.marker.text
-	if first.line == markEnd.line {
-		word = r.lines[first.line][first.from:markEnd.to]
+	first, open, last := r.spots[s.start], r.spots[s.open], r.spots[s.end-1]
+	head := lines[first.line][:first.from] + r.marker.text
+	if first.line == open.line {
+		head = strings.TrimRight(lines[first.line][:open.from], " \u00a0")
 	}
-	joined := lines[first.line][:first.from] + word + lines[last.line][last.to:]
+	joined := head + lines[last.line][last.to:]
 	out := append(lines[:first.line:first.line], joined)
 	return append(out, lines[last.line+1:]...)
 }

@@ -29,10 +29,11 @@ func newMarker(text string, loose bool) marker {
 }
 
 // sighting is a marker on a page: the runes it covers and, when it is a
-// token, the id behind it.
+// token, the id behind it and where that begins.
 type sighting struct {
 	start, end int
 	id         string
+	open       int
 }
 
 // all finds the markers at or after from, with the ids behind them.
@@ -45,10 +46,10 @@ func (m marker) all(p page, from int) (out []sighting) {
 			continue
 		}
 		end := i + len(m.runes)
-		idEnd, id := idBehind(p, end)
+		open, idEnd, id := idBehind(p, end)
 		switch {
 		case id != "":
-			out = append(out, sighting{i, idEnd, id})
+			out = append(out, sighting{i, idEnd, id, open})
 		case !m.glued(p, i, end):
 			out = append(out, sighting{start: i, end: end})
 		default:
@@ -133,26 +134,26 @@ func isMark(r rune) bool { return r != ' ' && drawn(r) }
 const dressing = "*_`~:.,!-–—"
 
 // idBehind reads an id in angle brackets behind a marker.
-func idBehind(p page, at int) (end int, id string) {
+func idBehind(p page, at int) (open, end int, id string) {
 	const most = 4
 	for n := 0; n < most && at < len(p.runes) && strings.ContainsRune(dressing, p.runes[at]); n++ {
 		at++
 	}
 	if at >= len(p.runes) || p.runes[at] != '<' {
-		return 0, ""
+		return 0, 0, ""
 	}
 	var b strings.Builder
 	for i := at + 1; i < len(p.runes) && b.Len() <= 12; i++ {
 		switch r := p.runes[i]; {
 		case r == '>' && b.Len() > 0:
-			return i + 1, b.String()
+			return at, i + 1, b.String()
 		case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9'):
 			b.WriteRune(r)
 		default:
-			return 0, ""
+			return 0, 0, ""
 		}
 	}
-	return 0, ""
+	return 0, 0, ""
 }
 
 // in says whether the marker stands anywhere in a text.

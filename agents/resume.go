@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"time"
 
 	"orchestrator-cc/protocol"
 )
@@ -61,20 +62,33 @@ func (t *turn) recall() error {
 }
 
 // goOn continues an attempt that was typed, when it is not known whether Enter
-// was pressed.
+// was pressed. The program may still be taking in the paste, so a screen that
+// shows nothing yet is given a moment.
 func (t *turn) goOn(ctx context.Context, s Screen, v view) error {
-	r := locate(s.Lines, t.ours, nil, t.marker)
-	reply := r.reply(t.opts.Engine, nil, t.marker, t.req.ID)
-	switch {
-	case reply.token, v.busy:
-		return t.reach(protocol.Submitted, byScreen)
-	case t.composing(s, v):
-		return t.submit(ctx)
-	case r.found:
-		return t.reach(protocol.Submitted, byScreen)
+	for end := time.Now().Add(mostSettle); ; {
+		r := locate(s.Lines, t.ours, nil, t.marker)
+		reply := r.reply(t.opts.Engine, nil, t.marker, t.req.ID)
+		switch {
+		case t.accepted, reply.token, v.busy:
+			return t.reach(protocol.Submitted, t.witness())
+		case t.composing(s, v):
+			return t.submit(ctx)
+		case r.found:
+			return t.reach(protocol.Submitted, byScreen)
+		case s.Dead:
+			return nil
+		case time.Now().After(end):
+			return failure(protocol.CodeUndecidable, false,
+				"the prompt was typed, but the screen does not show whether it was submitted; look at the pane: orchestrator-cc attach %s", t.opts.Name)
+		}
+		err := t.attend(ctx, t.opts.Tick/2)
+		if err == nil {
+			s, v, err = t.see(ctx, resumeDepth)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return failure(protocol.CodeUndecidable, false,
-		"the prompt was typed, but the screen does not show whether it was submitted; look at the pane: orchestrator-cc attach %s", t.opts.Name)
 }
 
 // composing says that the prompt stands in the composer now, unsubmitted.

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	// These tests wait more than they work, so a few more at once than there
 	// are cores keep the suite short.
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		if err := flag.Set("test.parallel", "4"); err != nil {
+		if err := flag.Set("test.parallel", "6"); err != nil {
 			panic(err)
 		}
 	}
