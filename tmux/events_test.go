@@ -240,3 +240,20 @@ func TestNobodyListeningDoesNotHoldUpThePanes(t *testing.T) {
 	}
 	waitText(t, pane, "finished")
 }
+
+// tmux crashes when it has news for a control client that is just introducing itself. A build right after a shutdown
+// makes much news, and the event client comes back in the midst of it.
+func TestBuildingWhileTheClientAttachesDoesNotCrashTheServer(t *testing.T) {
+	t.Parallel()
+	s := tmux.New(tmuxtest.Options(t))
+	build(t, s, five())
+	tmuxtest.Run(t, s)
+	for range 5 {
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		build(t, s, five())
+		serverPID(t, s)
+	}
+	tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+}
