@@ -42,11 +42,11 @@ func (a *analysis) run() {
 			s.Complexity = scan.Complexity(f.file.Language, f.src, s.Line, s.End)
 		}
 		s.Todos = a.todos(f, s)
-		s.Tests = a.tests(f, s)
 		if f.file.Language == scan.Go {
 			inGo = append(inGo, s)
 			continue
 		}
+		s.Tests = a.tests(f, s, "")
 		a.byText(f, s)
 	}
 	if len(inGo) > 0 && a.ctx.Err() == nil {
@@ -90,6 +90,10 @@ func (f *fileFacts) wordList() []scan.Word {
 		f.words = scan.Words(f.file.Language, f.src)
 	}
 	return f.words
+}
+
+func (f *fileFacts) imports(path string) bool {
+	return slices.ContainsFunc(f.facts.Imports, func(i scan.Import) bool { return i.Path == path })
 }
 
 // around names the declaration that a line is in.
@@ -146,8 +150,9 @@ func (a *analysis) language(path string) scan.Language {
 	return scan.None
 }
 
-// tests lists the tests that mention the subject, one line for each.
-func (a *analysis) tests(f *fileFacts, s *Subject) []Ref {
+// tests lists the tests that mention the subject, one line for each. In Go a test
+// counts only beside the subject or where it imports the subject's package.
+func (a *analysis) tests(f *fileFacts, s *Subject, importPath string) []Ref {
 	var out []Ref
 	seen := map[string]bool{}
 	for _, hit := range a.mentions(s.Name) {
@@ -160,7 +165,7 @@ func (a *analysis) tests(f *fileFacts, s *Subject) []Ref {
 			continue
 		}
 		t := a.file(hit.Path)
-		if t == nil {
+		if t == nil || importPath != "" && dirOf(hit.Path) != dirOf(s.Path) && !t.imports(importPath) {
 			continue
 		}
 		name := t.around(hit.Line)

@@ -25,6 +25,7 @@ func (a *analysis) byTypes(subjects []*Subject) {
 		own := l.pathOf(dir)
 		l.want(own)
 		f := a.file(s.Path)
+		s.Tests = a.tests(f, s, own)
 		s.DependsOn = a.bound(a.goImports(l, f), "imports of "+s.Path)
 		importers := a.goImporters(own, dir)
 		s.Dependents = a.bound(importers, "dependents of "+own)

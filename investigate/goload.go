@@ -220,11 +220,11 @@ func (l *goLoader) parse(dir string, bodies bool) []*ast.File {
 	return slices.DeleteFunc(files, func(f *ast.File) bool { return f.Name.Name != main })
 }
 
-// parseFile parses what the buffer holds. Without bodies most of the text is not
-// even read; positions are then meaningless, and nothing asks for them.
+// parseFile parses what the buffer holds; without bodies most of the text is not
+// even read.
 func (l *goLoader) parseFile(name string, bodies bool) *ast.File {
 	if !bodies {
-		if file, err := parser.ParseFile(l.fset, name, withoutBodies(l.buf.Bytes()), parser.SkipObjectResolution); err == nil {
+		if file, err := parser.ParseFile(l.fset, name, scan.GoHeads(l.buf.Bytes()), parser.SkipObjectResolution); err == nil {
 			return file
 		}
 	}

@@ -28,7 +28,8 @@ type Signature struct {
 	scan.Decl
 }
 
-// SignatureResult lists declarations in the order of files and lines.
+// SignatureResult lists declarations in the order of files and lines; where a
+// pattern is given, those whose name it fits best come first.
 type SignatureResult struct {
 	Signatures []Signature    `json:"signatures"`
 	Total      int            `json:"total"`
@@ -65,8 +66,10 @@ func (r *Root) Signatures(ctx context.Context, q SignatureQuery) (SignatureResul
 	}
 	res := SignatureResult{Kinds: map[string]int{}}
 	for i, f := range found {
-		res.take(r.files[chosen[i]].Path, f, q)
+		res.take(r.files[chosen[i]].Path, f)
 	}
+	match.bestFirst(res.Signatures)
+	res.Signatures = page(res.Signatures, q.Skip, q.Limits.Lines)
 	if limited.Err() != nil {
 		res.Partial = fmt.Sprintf("time limit of %s reached after %d of %d files", q.Limits.Time, res.Scanned, len(chosen))
 	}
@@ -80,7 +83,7 @@ type fileDecls struct {
 	read  bool
 }
 
-func (r *SignatureResult) take(path string, f fileDecls, q SignatureQuery) {
+func (r *SignatureResult) take(path string, f fileDecls) {
 	if f.err != nil && !errors.Is(f.err, errBinary) && len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, Problem{Path: path, Reason: reason(f.err)})
 	}
@@ -90,7 +93,7 @@ func (r *SignatureResult) take(path string, f fileDecls, q SignatureQuery) {
 	for _, d := range f.decls {
 		r.Total++
 		r.Kinds[string(d.Kind)]++
-		if r.Total > q.Skip && len(r.Signatures) < q.Limits.Lines {
+		if len(r.Signatures) < maxLines {
 			r.Signatures = append(r.Signatures, Signature{Path: path, Decl: d})
 		}
 	}
@@ -146,6 +149,28 @@ func (m *declMatcher) possible(src []byte) bool {
 		}
 	}
 	return false
+}
+
+// bestFirst sorts by how much of the name the pattern matches, code before tests.
+func (m *declMatcher) bestFirst(found []Signature) {
+	if m.pattern == nil {
+		return
+	}
+	rank := make(map[string]int, 64) // names repeat: Close, String, New
+	of := func(s *Signature) int {
+		n, ok := rank[s.Name]
+		if !ok {
+			if at := m.pattern.re.FindStringIndex(s.Name); at != nil {
+				n = 100 * (at[1] - at[0]) / len(s.Name)
+			}
+			rank[s.Name] = n
+		}
+		if isTestPath(s.Path) || isSidePath(s.Path) {
+			n /= 2
+		}
+		return n
+	}
+	slices.SortStableFunc(found, func(a, b Signature) int { return cmp.Compare(of(&b), of(&a)) })
 }
 
 func (m *declMatcher) matches(d *scan.Decl) bool {

@@ -11,10 +11,12 @@ import (
 
 func goFile(src []byte) Facts {
 	files := gotoken.NewFileSet()
-	// A file with mistakes still gives what could be parsed of it.
-	file, _ := goparser.ParseFile(files, "", src, goparser.SkipObjectResolution)
-	if file == nil {
-		return Facts{}
+	heads := GoHeads(src)
+	file, err := goparser.ParseFile(files, "", heads, goparser.SkipObjectResolution)
+	if err == nil {
+		src = heads
+	} else if file, _ = goparser.ParseFile(files, "", src, goparser.SkipObjectResolution); file == nil {
+		return Facts{} // a file with other mistakes gives what could be parsed of it
 	}
 	g := goReader{src: src, file: files.File(file.FileStart)}
 	facts := Facts{}

@@ -81,7 +81,7 @@ func IsKeyword(w string) bool {
 	switch w {
 	case "if", "for", "while", "switch", "catch", "return", "sizeof", "match", "elif", "with", "assert", "and", "or", "not", "in",
 		"func", "function", "fn", "def", "class", "new", "await", "yield", "lambda", "super", "self", "this", "typeof", "except", "del", "print",
-		"append", "len", "make", "panic", "cap", "copy", "delete", "string", "int", "byte", "import", "throw", "Some", "Ok", "Err", "None", "defined":
+		"append", "len", "make", "panic", "cap", "copy", "delete", "string", "int", "int32", "int64", "uint32", "uint64", "float64", "byte", "any", "error", "var", "type", "const", "interface", "struct", "range", "select", "go", "defer", "else", "try", "import", "throw", "Some", "Ok", "Err", "None", "defined":
 		return true
 	}
 	return false

@@ -1,0 +1,202 @@
+package investigate
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orchestrator-cc/investigate/scan"
+)
+
+// Place is a declaration that answers the question, and why.
+type Place struct {
+	Signature
+	Score int    `json:"score"`
+	Why   string `json:"why"`
+}
+
+// termMatcher finds a term in names and lines, in any spelling of case.
+type termMatcher struct {
+	Term
+	re    *regexp.Regexp
+	words []string
+}
+
+func newTermMatcher(t Term) termMatcher {
+	expr, _ := t.pattern()
+	m := termMatcher{Term: t, re: regexp.MustCompile("(?i:" + expr + ")")}
+	m.words = strings.Fields(strings.ToLower(t.Text))
+	return m
+}
+
+func (m *termMatcher) matches(text string) bool { return m.re.MatchString(text) }
+
+// strength says how well a declaration fits the term, from 0 to 10.
+func (m *termMatcher) strength(s *Signature) int {
+	name := m.Text[strings.LastIndexByte(m.Text, '.')+1:]
+	switch {
+	case s.Qualified() == m.Text || strings.HasSuffix(s.Qualified(), "."+m.Text):
+		return 10
+	case strings.EqualFold(s.Name, name):
+		return 9
+	case m.matches(s.Name) && m.fills(s.Name):
+		return 8
+	case m.matches(s.Name):
+		return 6
+	case m.matches(s.Scope):
+		return 3
+	case m.matches(s.Path), m.matches(s.Signature):
+		return 2
+	}
+	return 0
+}
+
+// fills tells whether the match is most of the name: retryPolicy fills
+// newRetryPolicy, not retryPolicyTestServerFactory.
+func (m *termMatcher) fills(name string) bool {
+	at := m.re.FindStringIndex(name)
+	return at != nil && 2*(at[1]-at[0]) >= len(name)
+}
+
+// rankPlaces orders every declaration found by how well it answers the question.
+func rankPlaces(q Question, outcomes []Outcome) []Place {
+	matchers := make([]termMatcher, len(q.Terms))
+	for i, t := range q.Terms {
+		matchers[i] = newTermMatcher(t)
+	}
+	lines := hitLines(outcomes)
+	seen := map[string]bool{}
+	var places []Place
+	for _, o := range outcomes {
+		for _, s := range o.declarations() {
+			key := s.Path + "\x00" + s.Qualified() + "\x00" + s.Signature
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if p := scorePlace(s, matchers, lines[s.Path]); p.Score > 0 {
+				places = append(places, p)
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return places
+}
+
+// declarations lists the declarations that an outcome holds.
+func (o *Outcome) declarations() []Signature {
+	if o.Signatures != nil {
+		return o.Signatures.Signatures
+	}
+	var out []Signature
+	if o.Static != nil {
+		for _, s := range o.Static.Subjects {
+			out = append(out, s.Signature)
+		}
+	}
+	return out
+}
+
+// hitLines are the lines that a search found, by file.
+func hitLines(outcomes []Outcome) map[string][]int {
+	lines := map[string][]int{}
+	for _, o := range outcomes {
+		if o.Grep != nil {
+			for _, h := range o.Grep.Hits {
+				lines[h.Path] = append(lines[h.Path], h.Line)
+			}
+		}
+	}
+	return lines
+}
+
+// scorePlace weighs a declaration: the terms it fits, how many of them, the
+// searched lines inside it, and whether it is the code itself or a test of it.
+func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
+	score, covered, total := 0, 0, 0
+	var why []string
+	for i := range matchers {
+		m := &matchers[i]
+		total += m.Weight
+		if n := m.strength(&s); n > 0 {
+			score += n * m.Weight
+			covered += m.Weight
+			if n >= 6 {
+				why = append(why, m.Text)
+			}
+		}
+	}
+	if score == 0 {
+		return Place{}
+	}
+	inside := 0
+	for _, l := range lines {
+		if s.Line <= l && l <= s.End {
+			inside++
+		}
+	}
+	score = score*(40+60*covered/max(total, 1))/100 + 2*min(inside, 5)
+	switch {
+	case isTestPath(s.Path):
+		score = score * 4 / 10
+	case isSidePath(s.Path):
+		score = score * 5 / 10
+	}
+	if s.Kind == scan.Prototype || s.Kind == scan.Module {
+		score = score * 7 / 10
+	}
+	return Place{Signature: s, Score: score, Why: strings.Join(why, ", ")}
+}
+
+// rankHits orders the lines found: those with more terms first, code before
+// tests.
+func rankHits(q Question, outcomes []Outcome) []Hit {
+	matchers := make([]termMatcher, len(q.Terms))
+	for i, t := range q.Terms {
+		matchers[i] = newTermMatcher(t)
+	}
+	type ranked struct {
+		Hit
+		score int
+	}
+	var all []ranked
+	type place struct {
+		path string
+		line int
+	}
+	seen := map[place]bool{}
+	for _, o := range outcomes {
+		if o.Grep == nil {
+			continue
+		}
+		for _, h := range o.Grep.Hits {
+			if at := (place{h.Path, h.Line}); seen[at] {
+				continue
+			} else {
+				seen[at] = true
+			}
+			score := 0
+			for i := range matchers {
+				if matchers[i].matches(h.Text) {
+					score += 3 * matchers[i].Weight
+				}
+				if matchers[i].matches(h.Path) {
+					score += matchers[i].Weight
+				}
+			}
+			if isTestPath(h.Path) || isSidePath(h.Path) {
+				score /= 2
+			}
+			all = append(all, ranked{h, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	out := make([]Hit, len(all))
+	for i, r := range all {
+		out[i] = r.Hit
+	}
+	return out
+}
