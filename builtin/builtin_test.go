@@ -19,6 +19,13 @@ import (
 	"orchestrator-cc/protocol"
 )
 
+// echo is a brain that repeats what it was given.
+type echo struct{}
+
+func (echo) Reply(_ context.Context, p protocol.Prompt, _ func(string)) (string, error) {
+	return p.Body, nil
+}
+
 // pane runs an agent with its terminal in the test's hands.
 type pane struct {
 	t     *testing.T
@@ -52,7 +59,7 @@ func start(t *testing.T) *pane {
 	go func() {
 		p.ended <- Run(t.Context(), Options{
 			Name: "testing_specialist", Role: protocol.SpecialistTesting, Marker: "TESTING OK",
-			Spool: p.spool, Brain: Drill{Else: Echo{}}, In: r, Out: p.out, Width: func() int { return 80 },
+			Spool: p.spool, Brain: Drill{Else: echo{}}, In: r, Out: p.out, Width: func() int { return 80 },
 		})
 	}()
 	t.Cleanup(func() { w.Close() })

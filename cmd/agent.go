@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,8 @@ import (
 // agentOptions is what the hidden verb `agent` is told by the hub.
 type agentOptions struct {
 	name, role, marker, spool string
+	team                      []string // NAME=ROLE of everybody in the company
+	code, files               string
 }
 
 // newAgentCommand runs an agent of the built-in engine in this terminal.
@@ -34,7 +37,10 @@ func newAgentCommand() *cobra.Command {
 	c.Flags().StringVar(&o.name, "name", "", "the agent's name")
 	c.Flags().StringVar(&o.role, "role", "", "the agent's role")
 	c.Flags().StringVar(&o.marker, "marker", "", "what ends each reply")
-	c.Flags().StringVar(&o.spool, "spool", os.Getenv("ORCHESTRATOR_CC_SPOOL"), "where to report")
+	c.Flags().StringVar(&o.spool, "spool", os.Getenv(envSpool), "where to report")
+	c.Flags().StringSliceVar(&o.team, "team", nil, "everybody in the company, as NAME=ROLE")
+	c.Flags().StringVar(&o.code, "code", ".", "the folder that is investigated")
+	c.Flags().StringVar(&o.files, "files", "", "the folder for what it keeps")
 	return c
 }
 
@@ -52,13 +58,25 @@ func runAgent(ctx context.Context, o agentOptions) error {
 	defer stop()
 	err = builtin.Run(ctx, builtin.Options{
 		Name: o.name, Role: protocol.Role(o.role), Marker: o.marker, Spool: o.spool,
-		Brain: builtin.Drill{Else: builtin.Echo{}},
+		Brain: builtin.Drill{Else: builtin.Investigator(o.desk())},
 		In:    os.Stdin, Out: os.Stdout, Width: terminalWidth(int(os.Stdout.Fd())),
 	})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+func (o agentOptions) desk() builtin.Desk {
+	d := builtin.Desk{
+		Member: builtin.Member{Name: o.name, Role: protocol.Role(o.role)},
+		Code:   o.code, Files: o.files,
+	}
+	for _, pair := range o.team {
+		name, role, _ := strings.Cut(pair, "=")
+		d.Team = append(d.Team, builtin.Member{Name: name, Role: protocol.Role(role)})
+	}
+	return d
 }
 
 // terminalWidth tells the columns of a terminal each time it is asked.

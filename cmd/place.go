@@ -74,6 +74,7 @@ func (p place) state() string   { return filepath.Join(p.root, stateFolder) }
 func (p place) hubFile() string { return filepath.Join(p.state(), "hub.json") }
 func (p place) stream() string  { return filepath.Join(p.state(), "stream") }
 func (p place) run() string     { return filepath.Join(p.state(), "run") }
+func (p place) reports() string { return filepath.Join(p.state(), "reports") }
 func (p place) diary() string   { return filepath.Join(p.state(), "diary.log") }
 
 // hash names the project where a path would be too long: sockets, tmux servers.
@@ -85,7 +86,7 @@ func (p place) hash() string {
 // makeState makes the state folders, closed to everybody else. The folder
 // ignores itself in git, because it is nobody's source.
 func (p place) makeState() error {
-	for _, dir := range []string{p.state(), p.run()} {
+	for _, dir := range []string{p.state(), p.run(), p.reports()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make the state folder: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -176,6 +177,7 @@ func loadConfig(p place, path, engine string) (config.Config, error) {
 // makeSeats turns the configuration's agents into places at panes.
 func makeSeats(p place, cfg config.Config, self string, secret []byte) ([]hub.Seat, error) {
 	var seats []hub.Seat
+	told := tellCompany(p, cfg)
 	for _, a := range cfg.Agents {
 		e := cfg.Engines[a.Engine]
 		engine, err := agents.EngineOf(e)
@@ -197,28 +199,38 @@ func makeSeats(p place, cfg config.Config, self string, secret []byte) ([]hub.Se
 			Name: a.Name, Role: a.Role, Marker: a.Marker, MarkerLoose: a.MarkerLoose,
 			EngineName: a.Engine, Engine: engine, Spool: spool,
 			Timeout: a.Timeout, HardLimit: cfg.Limits.HardLimit,
-			Pane: tmux.PaneSpec{Name: a.Name, Argv: argv(a, self, e.Unset), Env: env, Dir: cfg.Cluster.WorkDir},
+			Pane: tmux.PaneSpec{Name: a.Name, Argv: argv(a, e.Unset, self, told), Env: env, Dir: cfg.Cluster.WorkDir},
 		})
 	}
 	return seats, nil
 }
 
+// tellCompany is what a program of ours is told besides its own name: who else
+// there is, what to investigate, and where to keep things.
+func tellCompany(p place, cfg config.Config) []string {
+	var team []string
+	for _, a := range cfg.Agents {
+		team = append(team, a.Name+"="+string(a.Role))
+	}
+	return []string{"--team", strings.Join(team, ","), "--code", cfg.Cluster.WorkDir, "--files", p.reports()}
+}
+
 // argv is an agent's command line, without the variables its engine must not
-// see; a program of ours is told who it is.
-func argv(a config.Agent, self string, unset []string) []string {
+// see. A program of ours is this binary, told who it is.
+func argv(a config.Agent, unset []string, self string, told []string) []string {
 	out := slices.Clone(a.Command)
 	if out[0] == config.Self {
 		out[0] = self
-		out = append(out, "--name", a.Name, "--role", string(a.Role), "--marker", a.Marker)
+		out = append(append(out, "--name", a.Name, "--role", string(a.Role), "--marker", a.Marker), told...)
+	}
+	if len(unset) == 0 {
+		return out
 	}
 	hidden := []string{"env"}
 	for _, name := range unset {
 		hidden = append(hidden, "-u", name)
 	}
-	if len(unset) > 0 {
-		out = append(hidden, out...)
-	}
-	return out
+	return append(hidden, out...)
 }
 
 // paneKey reads the key from which the panes' secrets are derived, and makes

@@ -1,0 +1,119 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orchestrator-cc/investigate"
+	"orchestrator-cc/protocol"
+)
+
+// A company of investigators answers questions about a code base without a
+// model. Each role has its brain; they talk as any agents do, by mentions in
+// their replies and results in their prompts:
+//
+//	boss        question -> @manager question          results -> the report
+//	manager     question -> plan -> @specialists steps  results -> more steps, or merge
+//	specialist  steps -> run each -> outcomes
+//
+// The manager remembers its investigation on disk, so one that is restarted in
+// the middle goes on with the results that come.
+
+// Member is one agent of the company, as the others know it.
+type Member struct {
+	Name string
+	Role protocol.Role
+}
+
+// Desk is what an investigator works with.
+type Desk struct {
+	Member
+	Team  []Member
+	Code  string // the folder that is investigated
+	Files string // the folder for memory, reports and what did not fit a prompt
+}
+
+// Investigator picks the brain of a role.
+func Investigator(d Desk) Brain {
+	switch d.Role.Rank() {
+	case protocol.RankBoss:
+		return boss{d}
+	case protocol.RankManager:
+		return manager{d}
+	}
+	return specialist{d}
+}
+
+// boss passes the question on and reports what comes back.
+type boss struct{ Desk }
+
+func (b boss) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	m, ok := b.find(protocol.RankManager)
+	if !ok {
+		return b.alone(ctx, p.Body, say)
+	}
+	results := protocol.ParseResults(p.Body, m.Name)
+	if len(results) == 0 {
+		say("this is for " + m.Name)
+		return mention(m.Name, p.Body), nil
+	}
+	last := results[len(results)-1]
+	if last.Status == protocol.Failed {
+		return "", fmt.Errorf("%s could not investigate: %s", m.Name, last.Text)
+	}
+	return last.Text, nil
+}
+
+// alone investigates in this process, for want of anybody to ask.
+func (d Desk) alone(ctx context.Context, question string, say func(string)) (string, error) {
+	report, _, err := investigate.Investigate(ctx, question, d.Code, investigate.Options{Progress: say})
+	if err != nil {
+		return "", err
+	}
+	return report.Markdown(), nil
+}
+
+// find returns the first member of a rank.
+func (d Desk) find(rank protocol.Rank) (Member, bool) {
+	for _, m := range d.Team {
+		if m.Role.Rank() == rank {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+// seatOf finds who does a kind of work: the member of that name, else the
+// specialist whose role speaks of it, else any specialist.
+func (d Desk) seatOf(work investigate.Role) (string, bool) {
+	word, _, _ := strings.Cut(string(work), "_")
+	var spoken, any string
+	for _, m := range d.Team {
+		switch {
+		case m.Role.Rank() != protocol.RankSpecialist:
+		case m.Name == string(work):
+			return m.Name, true
+		case spoken == "" && strings.Contains(string(m.Role), word):
+			spoken = m.Name
+		case any == "":
+			any = m.Name
+		}
+	}
+	if spoken == "" {
+		spoken = any
+	}
+	return spoken, spoken != ""
+}
+
+// mention writes a delegation. A line of the text that begins with @ would be
+// a mention of its own; a blank before it keeps it text.
+func mention(name, text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "@") {
+			lines[i] = " " + line
+		}
+	}
+	return "@" + name + ": " + strings.Join(lines, "\n")
+}
