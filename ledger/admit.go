@@ -22,7 +22,7 @@ func (l *Ledger) Admit(a *protocol.Accepted, now time.Time) error {
 		fault.Field = "header.message_id"
 		return fault.Cure("leave message_id out and the hub gives a new one")
 	}
-	if err := l.identify("header.From", &m.Header.From, false); err != nil {
+	if err := l.identify("header.from", &m.Header.From, false); err != nil {
 		return err
 	}
 	if err := l.identify("header.to", &m.Header.To, true); err != nil {
@@ -166,7 +166,7 @@ func (l *Ledger) admitControl(a *protocol.Accepted, p *protocol.ControlPayload) 
 		return nil
 	}
 	if o.Task == "" {
-		return protocol.Invalid("payload.params.Task", "is missing; say which task to %s", p.Command)
+		return protocol.Invalid("payload.params.task", "is missing; say which task to %s", p.Command)
 	}
 	n, err := l.find(o.Task)
 	if err != nil {

@@ -126,7 +126,7 @@ func (l *Ledger) overTurns(n *node) *protocol.Fault {
 	if n.Turns+1 < l.rules.Limits.Turns {
 		return nil
 	}
-	return protocol.Faultf(protocol.CodeLimit, "the task took %d turns without an answer; the limit is limits.Turns", l.rules.Limits.Turns)
+	return protocol.Faultf(protocol.CodeLimit, "the task took %d turns without an answer; the limit is limits.turns", l.rules.Limits.Turns)
 }
 
 // overLimits says whether a task for another agent would be one too many;

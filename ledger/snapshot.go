@@ -114,8 +114,8 @@ func (l *Ledger) Restore(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("read snapshot: %w", err)
 	}
-	if s.Version != snapshotVersion || len(s.Seen)%len(key{}) != 0 {
-		return fmt.Errorf("read snapshot: version %d with %d bytes of ids does not fit; this hub reads version %d", s.Version, len(s.Seen), snapshotVersion)
+	if err := s.check(); err != nil {
+		return fmt.Errorf("read snapshot: %w", err)
 	}
 	fresh := New(l.rules)
 	fresh.seq, fresh.clock, fresh.anomalies = s.Seq, s.Clock, s.Anomalies
@@ -128,9 +128,6 @@ func (l *Ledger) Restore(data []byte) error {
 		seat.paused, seat.stopped = t.Paused, t.Stopped
 	}
 	for _, one := range s.Nodes {
-		if one.Node == nil {
-			return fmt.Errorf("read snapshot: a task of %s is missing", one.Agent)
-		}
 		fresh.restoreNode(one)
 	}
 	for _, t := range s.Seats {
@@ -140,6 +137,36 @@ func (l *Ledger) Restore(data []byte) error {
 	fresh.restoreQueues(s.Notes)
 	*l = *fresh
 	return nil
+}
+
+// check finds what a snapshot of ours would never lack.
+func (s saved) check() error {
+	if s.Version != snapshotVersion {
+		return fmt.Errorf("it has version %d; this hub reads version %d", s.Version, snapshotVersion)
+	}
+	if len(s.Seen)%len(key{}) != 0 {
+		return fmt.Errorf("%d bytes of ids do not divide by %d", len(s.Seen), len(key{}))
+	}
+	for _, one := range s.Nodes {
+		if one.Node == nil || !one.Node.marked() || one.Parcel != nil && len(one.Parcel.Messages) == 0 {
+			return fmt.Errorf("a task of %s is not whole", one.Agent)
+		}
+	}
+	for _, one := range s.Notes {
+		if one.Parcel == nil || len(one.Parcel.Messages) == 0 {
+			return fmt.Errorf("a note to %s is not whole", one.Agent)
+		}
+	}
+	return nil
+}
+
+func (n *node) marked() bool {
+	for _, a := range n.Attempts {
+		if slices.ContainsFunc(a.Marks, func(m mark) bool { return m.What == nil }) {
+			return false
+		}
+	}
+	return true
 }
 
 // restoreNode hangs a task into its tree. Parents come before their children,
@@ -152,9 +179,7 @@ func (l *Ledger) restoreNode(one savedNode) {
 	l.nodes[n.ID] = n
 	for _, a := range n.Attempts {
 		for i, m := range a.Marks {
-			if m.What != nil {
-				a.Marks[i].What = l.label(m.What.Step, m.What.Evidence)
-			}
+			a.Marks[i].What = l.label(m.What.Step, m.What.Evidence)
 		}
 	}
 	if n.open() {
