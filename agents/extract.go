@@ -142,18 +142,23 @@ func withoutSuffix(lines []string, from int, base []string) int {
 // text is the answer as a person would copy it: the id gone from behind the
 // marker, boxes, bullets and the common indent removed.
 func (r reply) text() string {
+	lines := unbox(trimBlank(r.withoutIDs()))
+	lines = dedent(unbullet(trimBlank(lines)))
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \t\u00a0")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// withoutIDs removes the request's id from behind each marker.
+func (r reply) withoutIDs() []string {
 	lines := append([]string(nil), r.lines...)
 	for i := len(r.own) - 1; i >= 0; i-- {
 		if s := r.own[i]; s.id == r.id {
 			lines = r.withoutID(lines, s)
 		}
 	}
-	lines = unbox(trimBlank(lines))
-	lines = dedent(unbullet(trimBlank(lines)))
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " \t\u00a0")
-	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // withoutID removes the id of a token from the lines; a marker that a program

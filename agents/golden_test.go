@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the screens under testdata are expected to say")
 
-// scene is what a recorded screen is read for.
+// scene is what a screen is read for.
 type scene struct {
 	ID, From, Body, Marker string
 	Loose                  bool
@@ -34,7 +34,7 @@ type reading struct {
 }
 
 // The folder is the list: testdata/<engine>/<case>/ with screen.txt (the rows
-// as they stood), scene.json, perhaps before.txt, and reading.json.
+// as that program draws them), scene.json, perhaps before.txt, and reading.json.
 func TestScreensAreRead(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*/*/screen.txt")

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -164,10 +163,6 @@ func (m marker) in(text string) bool {
 // withoutID takes a request's id from behind the marker in a text that came
 // byte for byte, and changes nothing else.
 func (m marker) withoutID(text, id string) string {
-	behind := regexp.MustCompile(`[ \t\n]*<` + regexp.QuoteMeta(id) + `>`)
-	p := newPage(strings.Split(text, "\n"))
-	if len(m.tokens(p, 0)) == 0 {
-		return text
-	}
-	return behind.ReplaceAllString(text, "")
+	r := newReply(strings.Split(text, "\n"), m, id)
+	return strings.Join(r.withoutIDs(), "\n")
 }

@@ -34,7 +34,7 @@ func Append(path string, r protocol.Report) error {
 type spool struct {
 	path   string
 	offset int64
-	info   fs.FileInfo // of the file the offset belongs to
+	before []byte // what stands before the offset; a new file has something else there
 }
 
 // maxReport bounds one line, and with it what a broken writer can cost us.
@@ -47,7 +47,7 @@ func (s *spool) news() ([]protocol.Report, error) {
 	}
 	f, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.offset, s.info = 0, nil
+		s.offset, s.before = 0, nil
 		return nil, nil
 	}
 	if err != nil {
@@ -58,14 +58,26 @@ func (s *spool) news() ([]protocol.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read spool: %w", err)
 	}
-	if info.Size() < s.offset || s.info != nil && !os.SameFile(info, s.info) {
+	if info.Size() < s.offset || !bytes.Equal(ahead(f, s.offset), s.before) {
 		s.offset = 0
 	}
-	s.info = info
 	if info.Size() == s.offset {
 		return nil, nil
 	}
-	return s.read(f, info.Size())
+	reports, err := s.read(f, info.Size())
+	s.before = ahead(f, s.offset)
+	return reports, err
+}
+
+// ahead reads the end of what stands before an offset: enough of a line, with
+// its time, to tell one file from another.
+func ahead(f *os.File, offset int64) []byte {
+	data := make([]byte, min(offset, 64))
+	n, err := f.ReadAt(data, offset-int64(len(data)))
+	if err != nil && n < len(data) {
+		return nil
+	}
+	return data
 }
 
 func (s *spool) read(f *os.File, size int64) (out []protocol.Report, err error) {
@@ -95,10 +107,13 @@ func (s *spool) read(f *os.File, size int64) (out []protocol.Report, err error) 
 // skip forgets what the spool holds now: it was written by a process that is
 // no longer there.
 func (s *spool) skip() {
-	info, err := os.Stat(s.path)
+	s.offset, s.before = 0, nil
+	f, err := os.Open(s.path)
 	if err != nil {
-		s.offset, s.info = 0, nil
 		return
 	}
-	s.offset, s.info = info.Size(), info
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		s.offset, s.before = info.Size(), ahead(f, info.Size())
+	}
 }
