@@ -75,7 +75,7 @@ Begin with:
 	root.SetCompletionCommandGroupID(groupCare)
 	root.AddCommand(
 		newInitCommand(a), newUpCommand(a), newAttachCommand(a), newDownCommand(a),
-		newSendCommand(a), newAnswerCommand(a),
+		newSendCommand(a), newAnswerCommand(a), newInvestigateCommand(a), newCodeCommand(a),
 		newStatusCommand(a), newTasksCommand(a), newShowCommand(a), newLogCommand(a), newInboxCommand(a), newStatsCommand(a),
 		newCancelCommand(a), newRetryCommand(a), newPauseCommand(a), newResumeCommand(a),
 		newDoctorCommand(a), newVersionCommand(a),
