@@ -34,7 +34,7 @@ func TestRespawnBeginsAnew(t *testing.T) {
 	}
 	screen := waitText(t, s.Pane(info), dir)
 	text := strings.Join(screen.Lines, "\n")
-	if !strings.Contains(text, "it's #{x} $y; \"日本\"\nsecond\n"+dir) || strings.Contains(text, "500") {
+	if !strings.Contains(text, "it's #{x} $y; \"日本\"\nsecond\n"+dir) || strings.Contains(text, "\n499\n") {
 		t.Errorf("screen: got %q, want the environment as given and nothing old", text)
 	}
 	if err := pane.Paste(t.Context(), "n", []byte("late")); !errors.Is(err, tmux.ErrRefused) {
