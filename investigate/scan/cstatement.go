@@ -132,7 +132,7 @@ func (s *cStatement) oldStyleBody() int {
 
 // plausibleReturn keeps calls of macros with a semicolon from being prototypes.
 func (s *cStatement) plausibleReturn() bool {
-	return s.p.isWord(s.from) && !s.p.is(s.from, "return") && !s.p.is(s.from, "goto")
+	return (s.p.isWord(s.from) || s.p.mark(s.from) == '~') && !s.p.is(s.from, "return") && !s.p.is(s.from, "goto")
 }
 
 // typedefNames adds each name that a typedef introduces.

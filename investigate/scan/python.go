@@ -10,7 +10,7 @@ func pythonFile(src []byte) Facts {
 	for p.pos < len(p.src) {
 		p.logicalLine()
 	}
-	p.close(-1, p.line)
+	p.close(-1, p.last)
 	return p.facts
 }
 
