@@ -87,7 +87,7 @@ func (h *Hub) Run(ctx context.Context, services ...func(context.Context) error) 
 	if err := h.book.append(parts, start); err != nil {
 		h.o.Log.Error().Err(err).Msg("start not recorded")
 	}
-	group.Go(func() error { return h.o.Journal.Run(parts, h.o.Stream.Follow(parts, h.o.Journal.LastSeq())) })
+	group.Go(func() error { return h.o.Journal.Run(parts, h.journalSource(parts)) })
 	group.Go(func() error { return h.keeper.run(parts) })
 	group.Go(func() error { return h.clerk(parts) })
 	group.Go(func() error { return h.decorate(parts) })
@@ -105,6 +105,20 @@ func (h *Hub) Run(ctx context.Context, services ...func(context.Context) error) 
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// journalSource is the stream from where the journal stands. A journal that is
+// ahead belongs to a stream which was removed: this one is written from its
+// beginning. What was trimmed before it was written is gone.
+func (h *Hub) journalSource(ctx context.Context) logs.Source {
+	if h.o.Journal.LastSeq() > h.o.Stream.Last() {
+		h.o.Journal.Rewind(0)
+	}
+	after := h.o.Journal.LastSeq()
+	if first := h.o.Stream.First(); after > 0 && after+1 < first {
+		after = first - 1
+	}
+	return h.o.Stream.Follow(ctx, after)
 }
 
 // Stop asks Run to end everything: the agents, the tmux session, the hub.
