@@ -206,18 +206,24 @@ func TestRetryHoldsNobodyUp(t *testing.T) {
 	o.wantSound()
 }
 
-// A delegation never waits for a message that its own delegator is to read.
+// A delegation never waits for a message that its own delegator is to read,
+// nor for one that itself waits for such a message.
 func TestDelegationIsNotHeldUp(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, company())
 	o.ask(user, manager, "x")
 	d := o.take(manager)
 	queued := o.ask(user, manager, "later")
-	o.send(user, coder, protocol.Info("behind it"), about(queued))
-	o.ask(manager, coder, "by tool", about(queued))
+	behind := o.send(user, coder, protocol.Info("behind it"), about(queued))
+	o.ask(manager, coder, "for the delegator", about(queued))
+	o.ask(manager, coder, "for what waits for it", about(behind))
 	o.answer(d, "asked")
-	if got, ok := o.ready(coder); !ok || got.Body != "by tool" {
-		t.Errorf("got %+v, want the delegation though what it refers to waits for the delegator", got)
+	for _, want := range []string{"for the delegator", "for what waits for it"} {
+		got, ok := o.ready(coder)
+		if !ok || got.Body != want {
+			t.Fatalf("got %+v, want %q though what it refers to waits for the delegator", got, want)
+		}
+		o.answer(o.take(coder), "done")
 	}
 	o.wantSound()
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"orchestrator-cc/protocol"
 )
@@ -26,6 +27,7 @@ type asked struct {
 	request      bool
 	weight, at   int
 	about        string
+	expires      time.Time
 	claimed      bool
 	over         map[string]bool // recipients for whom it is over
 	recipients   int
@@ -46,22 +48,25 @@ func (o *oracle) complain(format string, args ...any) {
 func (o *oracle) see(e protocol.Entry, l *Ledger) {
 	switch {
 	case e.Message != nil:
-		o.message(e.Message, l)
+		o.message(e, l)
 	case e.Step != nil:
+		if x := o.accepted[e.Step.Messages[0]]; e.Step.Name == protocol.Claimed && x != nil && x.rounds == 1 && !x.expires.IsZero() && !x.expires.After(e.Time) {
+			o.complain("%s: %s claimed after its time to live", e.Step.Agent, x.id)
+		}
 		o.step(e.Step)
 	}
 }
 
-func (o *oracle) message(a *protocol.Accepted, l *Ledger) {
-	m := a.Message
+func (o *oracle) message(e protocol.Entry, l *Ledger) {
+	a, m := e.Message, e.Message.Message
 	if o.accepted[m.ID()] != nil {
 		o.complain("%s accepted twice", m)
 	}
 	switch p := m.Payload.(type) {
 	case *protocol.RequestPayload, *protocol.EventPayload:
 		x := &asked{id: m.ID(), from: m.From(), to: m.To(), request: m.Header.Type == protocol.Request, weight: m.Priority().Weight(),
-			at: len(o.order), about: m.Header.CorrelationID, over: map[string]bool{}, rounds: 1, recipients: len(l.recipients(m.To(), m.From()))}
-		x.blocked = x.about != "" || m.Metadata != nil && m.Metadata.TTLSeconds != nil // it may be past its time
+			at: len(o.order), about: m.Header.CorrelationID, expires: m.Expires(e.Time), over: map[string]bool{}, rounds: 1, recipients: len(l.recipients(m.To(), m.From()))}
+		x.blocked = x.about != "" || !x.expires.IsZero()
 		o.accepted[x.id] = x
 		o.order = append(o.order, x)
 	case *protocol.ControlPayload:

@@ -78,6 +78,9 @@ func (p *parcel) waits() bool {
 	return p.Step == protocol.Queued && (p.node == nil || p.node.open() && p.node.Doom == nil)
 }
 
+// late says that the parcel's time to live is over.
+func (p *parcel) late(now int64) bool { return p.Expires != 0 && p.Expires <= now }
+
 func (s *seat) lane(from string, weight int) *lane {
 	for _, n := range s.lanes {
 		if n.from == from && n.weight == weight {
@@ -131,19 +134,19 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 		return nil, 0
 	}
 	if c := s.current; c != nil {
-		if c.parcel != nil && c.parcel.waits() {
-			if c.parcel.NotBefore > now {
-				return nil, c.parcel.NotBefore
+		if p := c.parcel; p != nil && p.waits() {
+			switch {
+			case p.late(now):
+				return nil, 0
+			case p.NotBefore > now:
+				return nil, p.NotBefore
 			}
-			return c.parcel, 0
-		}
-		if c.openKids == 0 {
-			return nil, 0
+			return p, 0
 		}
 	}
 	for _, n := range s.lanes {
 		p := n.parcels[0]
-		if !p.waits() || p.Expires != 0 && p.Expires <= now || l.heldBack(p) || s.current != nil && p.node != nil {
+		if !p.waits() || p.late(now) || l.heldBack(p) || s.current != nil && p.node != nil {
 			continue
 		}
 		if p.NotBefore > now {

@@ -107,6 +107,10 @@ func TestTimeToLive(t *testing.T) {
 		t.Errorf("wake: got %v, want %v", plan.Wake, want)
 	}
 	o.now = o.now.Add(5 * time.Second)
+	o.append(o.l.Settle(d, Answer{Text: "done"}, o.now)...)
+	if got := o.l.Next(o.now).Deliver; len(got) != 0 {
+		t.Errorf("got %+v to deliver before the expiry is written, want nothing", got)
+	}
 	o.settle()
 	if got := o.task(late); got.State != protocol.TaskFailed || got.Code != protocol.CodeExpired {
 		t.Errorf("got %s %s, want failed %s", got.State, got.Code, protocol.CodeExpired)
@@ -118,7 +122,6 @@ func TestTimeToLive(t *testing.T) {
 	if diff := cmp.Diff(want, o.said(protocol.Error)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	o.answer(d, "done")
 	if got := o.deliveries(coder); len(got) != 0 {
 		t.Errorf("got %q delivered, want nothing late", got)
 	}

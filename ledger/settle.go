@@ -133,7 +133,7 @@ func (l *Ledger) overTurns(n *node) *protocol.Fault {
 // added counts those of the same batch.
 func (l *Ledger) overLimits(parent *node, to *seat, added int) *protocol.Fault {
 	if parent != nil && parent.depth+1 > l.rules.Limits.Depth {
-		return protocol.Faultf(protocol.CodeLimit, "the task for %s would be %d levels deep; the limit is %d (limits.Depth)", to.name, parent.depth+1, l.rules.Limits.Depth)
+		return protocol.Faultf(protocol.CodeLimit, "the task for %s would be %d levels deep; the limit is %d (limits.depth)", to.name, parent.depth+1, l.rules.Limits.Depth)
 	}
 	if to.open+added >= l.rules.Limits.OpenTasks {
 		return protocol.Faultf(protocol.CodeLimit, "%s has %d open tasks; the limit is %d (limits.open_tasks)", to.name, to.open+added, l.rules.Limits.OpenTasks)

@@ -165,6 +165,28 @@ func TestLookingUp(t *testing.T) {
 	}
 }
 
+// A claim that comes twice, out of turn, or while the agent is busy changes
+// nothing, so that whoever made it does not find it under way.
+func TestClaimsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	o.ask(user, coder, "x")
+	o.send(user, coder, protocol.Info("news"), urgent(protocol.Low))
+	d, _ := o.ready(coder)
+	early := d
+	early.Attempt = 2
+	o.append(o.l.Claim(early, "r1", "", o.now))
+	note := d
+	note.Messages = []string{o.l.Waiting(coder)[1].Message}
+	o.append(o.l.Claim(d, "r2", "", o.now), o.l.Claim(note, "r3", "", o.now), o.l.Claim(d, "r4", "", o.now))
+	if got := o.l.Anomalies(); got != 3 {
+		t.Errorf("got %d anomalies, want 3", got)
+	}
+	if got := o.l.UnderWay(); len(got) != 1 || got[0].Req != "r2" {
+		t.Errorf("got %+v under way, want the one claim that fits", got)
+	}
+}
+
 // Apply takes whatever a stream may hold, and counts what does not fit.
 func TestApplyIsTotal(t *testing.T) {
 	t.Parallel()
