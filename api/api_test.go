@@ -69,11 +69,11 @@ const plainMessage = `{"header":{"message_id":"","from":{"agent_type":"","agent_
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
-	hub.PutTask(protocol.Task{ID: "aaaa", Root: "aaaa", Agent: "grand_boss", State: protocol.TaskCompleted, Result: "done", Progress: 100})
-	hub.PutTask(protocol.Task{ID: "bbbb", Root: "bbbb", Agent: "grand_boss", State: protocol.TaskCancelled, Reason: "no longer needed"})
-	hub.PutTask(protocol.Task{ID: "cccc", Root: "cccc", Agent: "grand_boss", State: protocol.TaskNeedsHuman, Progress: 40})
+	hub.PutTask(protocol.Task{ID: "done1", Root: "done1", Agent: "grand_boss", State: protocol.TaskCompleted, Result: "done", Progress: 100})
+	hub.PutTask(protocol.Task{ID: "over1", Root: "over1", Agent: "grand_boss", State: protocol.TaskCancelled, Reason: "no longer needed"})
+	hub.PutTask(protocol.Task{ID: "stuck1", Root: "stuck1", Agent: "grand_boss", State: protocol.TaskNeedsHuman, Progress: 40})
 	hub.Change(func(o *protocol.Overview) {
-		o.Inbox = []protocol.InboxItem{{ID: "cccc", Kind: "needs_human", Agent: "grand_boss", Task: "cccc"}, {ID: "testing_specialist", Kind: "dialog", Agent: "testing_specialist"}}
+		o.Inbox = []protocol.InboxItem{{ID: "stuck1", Kind: "needs_human", Agent: "grand_boss", Task: "stuck1"}, {ID: "testing_specialist", Kind: "dialog", Agent: "testing_specialist"}}
 	})
 	socket, _ := serve(t, hub, api.Options{Version: "test"})
 	boss := []string{"Authorization", "Pane secret-of-grand_boss"}
@@ -102,24 +102,24 @@ func TestRoutes(t *testing.T) {
 		{"submit_task", "POST", "/submit_task", `{"sessionId":"s","userPrompt":"hi","taskType":"chat","context":{"cwd":"/x"}}`, nil, 200, `"status":"accepted"`},
 		{"submit_task without a prompt", "POST", "/submit_task", `{"sessionId":"s","taskType":"chat"}`, nil, 400, `userPrompt`},
 		{"submit_task of an unknown kind", "POST", "/submit_task", `{"sessionId":"s","userPrompt":"hi","taskType":"dance"}`, nil, 400, `"field":"taskType"`},
-		{"status of a completed task", "GET", "/tasks/aaaa/status", "", nil, 200, `{"taskId":"aaaa","status":"completed","progress":100,"result":{"content":"done","format":"text"}}`},
-		{"status of a cancelled task", "GET", "/tasks/bbbb/status", "", nil, 200, `{"taskId":"bbbb","status":"failed","progress":0,"errorMessage":"no longer needed"}`},
-		{"status of a stuck task", "GET", "/tasks/cccc/status", "", nil, 200, `{"taskId":"cccc","status":"in_progress","progress":40}`},
+		{"status of a completed task", "GET", "/tasks/done1/status", "", nil, 200, `{"taskId":"done1","status":"completed","progress":100,"result":{"content":"done","format":"text"}}`},
+		{"status of a cancelled task", "GET", "/tasks/over1/status", "", nil, 200, `{"taskId":"over1","status":"failed","progress":0,"errorMessage":"no longer needed"}`},
+		{"status of a stuck task", "GET", "/tasks/stuck1/status", "", nil, 200, `{"taskId":"stuck1","status":"in_progress","progress":40}`},
 		{"status of no task", "GET", "/tasks/zzzz/status", "", nil, 404, `"code":"E_NOT_FOUND"`},
-		{"tasks", "GET", "/tasks", "", nil, 200, `"id":"cccc"`},
-		{"task by prefix", "GET", "/tasks/aa", "", nil, 200, `"id":"aaaa"`},
-		{"cancel", "POST", "/tasks/cccc/control", `{"command":"cancel"}`, nil, 200, `"messageId":`},
-		{"pause a task", "POST", "/tasks/cccc/control", `{"command":"pause"}`, nil, 400, `"field":"command"`},
+		{"tasks", "GET", "/tasks", "", nil, 200, `"id":"stuck1"`},
+		{"task by prefix", "GET", "/tasks/don", "", nil, 200, `"id":"done1"`},
+		{"cancel", "POST", "/tasks/stuck1/control", `{"command":"cancel"}`, nil, 200, `"messageId":`},
+		{"pause a task", "POST", "/tasks/stuck1/control", `{"command":"pause"}`, nil, 400, `"field":"command"`},
 		{"pause", "POST", "/agents/grand_boss/control", `{"command":"pause"}`, nil, 200, `"messageId":`},
 		{"pause nobody", "POST", "/agents/nobody/control", `{"command":"pause"}`, nil, 404, `"code":"E_UNKNOWN_AGENT"`},
 		{"an agent orders its boss", "POST", "/agents/grand_boss/control", `{"command":"pause"}`, []string{"Authorization", "Pane secret-of-testing_specialist"}, 403, `"code":"E_FORBIDDEN"`},
 		{"agents", "GET", "/agents", "", nil, 200, `"name":"testing_specialist"`},
 		{"overview", "GET", "/status", "", nil, 200, `"problems":[]`},
 		{"inbox", "GET", "/inbox", "", nil, 200, `"kind":"needs_human"`},
-		{"answer", "POST", "/inbox/cc/answer", `{"text":"try the other file"}`, nil, 200, `"messageId":`},
+		{"answer", "POST", "/inbox/stu/answer", `{"text":"try the other file"}`, nil, 200, `"messageId":`},
 		{"answer a dialog", "POST", "/inbox/testing/answer", `{"text":"yes"}`, nil, 409, `attach testing_specialist`},
 		{"answer nothing", "POST", "/inbox/zz/answer", `{"text":"yes"}`, nil, 404, `"code":"E_NOT_FOUND"`},
-		{"empty answer", "POST", "/inbox/cccc/answer", `{"text":""}`, nil, 400, `"field":"text"`},
+		{"empty answer", "POST", "/inbox/stuck1/answer", `{"text":""}`, nil, 400, `"field":"text"`},
 		{"stats", "GET", "/stats", "", nil, 200, `"messages_sent"`},
 		{"health", "GET", "/healthz", "", nil, 200, `"status":"ok"`},
 		{"an agent ends the session", "POST", "/shutdown", "", boss, 403, `"code":"E_FORBIDDEN"`},

@@ -98,7 +98,7 @@ func (c *Client) Post(ctx context.Context, m protocol.Message, collect bool) (Re
 	tries := 0
 	err := c.untilReachable(patience, func() error {
 		tries++
-		return c.do(patience, http.MethodPost, path, m, &receipt)
+		return c.do(ctx, http.MethodPost, path, m, &receipt)
 	})
 	if tries > 1 && protocol.CodeOf(err) == protocol.CodeDuplicate {
 		return c.receiptOf(ctx, m.ID())

@@ -17,6 +17,10 @@ import (
 // server takes well under a second.
 const downPatience = 20 * time.Second
 
+// lastSteps is how long a hub that no longer answers may take to end its
+// session and close its stream.
+const lastSteps = 5 * time.Second
+
 func newDownCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "down",
@@ -46,6 +50,9 @@ func runDown(ctx context.Context, a *app) error {
 	ended, err := a.askDown(ctx, card)
 	if err != nil {
 		return err
+	}
+	if ended {
+		free(ctx, p, lastSteps) // Where it is not, clearAway sees to it.
 	}
 	cleared, err := clearAway(ctx, p, card)
 	if err != nil {
@@ -113,6 +120,9 @@ func endHolder(ctx context.Context, p place) (stopped bool, err error) {
 	report, err := bus.Check(p.stream())
 	if err != nil {
 		return false, err
+	}
+	if report.Holder == 0 && free(ctx, p, lastSteps) {
+		return false, nil // It was just taking it, or letting it go.
 	}
 	if report.Holder == 0 {
 		return false, fmt.Errorf("end the hub: its stream %s is locked, but nobody says by whom", p.stream())

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -32,17 +33,12 @@ func Serve(t testing.TB, s Server, l net.Listener) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
-	done := false
-	stop = func() {
-		if done {
-			return
-		}
-		done = true
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("serve: got %v, want an orderly end", err)
 		}
-	}
+	})
 	t.Cleanup(stop)
 	return stop
 }
