@@ -89,12 +89,14 @@ func (s *Server) arrange(ctx context.Context) error {
 		if err := s.stretch(ctx, agents); err != nil {
 			return err
 		}
-		return s.follow(ctx, s.tallFollow(agents))
+		return s.follow(ctx, s.tallFollow(agents), "")
 	}
 	if err := s.place(ctx, agents); err != nil {
 		return fmt.Errorf("lay out window %s: %w", agentsWindow, err)
 	}
-	return s.follow(ctx, s.sharedFollow(agents))
+	width, height := s.followWidth(), s.followHeight()
+	largest := sequence("resize-window -A -t "+agents[0].Window, s.sharedFollow(agents, s.windowWidth(), s.windowHeight()))
+	return s.follow(ctx, s.sharedFollow(agents, width, height), largest)
 }
 
 // stretch makes each agent's own window tall, as wide as it is.
@@ -185,17 +187,26 @@ func (s *Server) followHeight() string {
 	return fmt.Sprintf("#{?#{e|<:#{client_height},%d},%d,#{e|-:#{client_height},1}}", least+1, least)
 }
 
+// windowWidth and windowHeight are formats for the window's own size, but never below the least.
+func (s *Server) windowWidth() string {
+	return fmt.Sprintf("#{?#{e|<:#{window_width},%[1]d},%[1]d,#{window_width}}", s.least().Width)
+}
+
+func (s *Server) windowHeight() string {
+	return fmt.Sprintf("#{?#{e|<:#{window_height},%[1]d},%[1]d,#{window_height}}", s.least().Height)
+}
+
 // sharedFollow resizes the agents' window with the client and makes the columns even again, unless a pane is zoomed,
 // which that would undo.
-func (s *Server) sharedFollow(agents []PaneInfo) string {
+func (s *Server) sharedFollow(agents []PaneInfo, width, height string) string {
 	win, left := agents[0].Window, s.spec.Left
-	resize := "resize-window -t " + win + " -x " + s.followWidth() + " -y " + s.followHeight()
+	resize := "resize-window -t " + win + " -x " + width + " -y " + height
 	even := []string{"select-layout -E -t " + agents[0].ID}
 	if left < len(agents) {
 		half := "resize-pane -t " + agents[0].ID + " -x #{e|/:#{e|-:#{window_width},1},2}"
 		even = []string{command("run-shell", "-t", agents[0].ID, "-C", half), even[0], "select-layout -E -t " + agents[left].ID}
 	}
-	return sequence(command("run-shell", "-C", resize),
+	return sequence(command("run-shell", "-t", win, "-C", resize),
 		command("if-shell", "-F", "-t", win, "#{window_zoomed_flag}", "", sequence(even...)))
 }
 
@@ -211,10 +222,16 @@ func (s *Server) tallFollow(agents []PaneInfo) string {
 
 // follow installs what happens when a client comes or changes its size. A control client has no screen to follow.
 // The windows get their manual size one by one: as a global option that crashes tmux when the next window is made.
-func (s *Server) follow(ctx context.Context, commands string) error {
-	hook := command("if-shell", "-F", "#{client_control_mode}", "", commands)
+func (s *Server) follow(ctx context.Context, commands, largest string) error {
 	var lines []string
 	for _, event := range []string{"client-attached", "client-resized", "client-session-changed"} {
+		// tmux asks the client that was active last. Where that is a control client although another one changed its size,
+		// the window first takes the largest client's size; then the least size is kept by the window's own numbers.
+		instead := ""
+		if event == "client-resized" {
+			instead = largest
+		}
+		hook := command("if-shell", "-F", "#{client_control_mode}", instead, commands)
 		// A high index of our own leaves the hooks of the user's server alone.
 		lines = append(lines, command("set-hook", "-t", s.target(), event+"[90]", hook))
 	}

@@ -101,6 +101,24 @@ func TestWindowFollowsTheClientButStaysLargeEnough(t *testing.T) {
 	}
 }
 
+// A control client that came last is the one tmux asks first, but it has no screen to follow.
+func TestWindowFollowsTheClientAfterTheEventClientCameBack(t *testing.T) {
+	t.Parallel()
+	o := tmuxtest.Options(t)
+	s := tmux.New(o)
+	pane := s.Pane(build(t, s, five())[1])
+	p := attach(t, o, s.AttachArgv(""), tmux.Size{Width: 240, Height: 70})
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return capture(t, pane).Clients == 1 })
+	tmuxtest.Run(t, s)
+	for _, step := range []struct{ w, h, wantW, wantH int }{{200, 60, 200, 59}, {90, 30, 160, 48}, {220, 61, 220, 60}} {
+		p.resize(t, tmux.Size{Width: step.w, Height: step.h})
+		want := even(step.wantW, step.wantH)
+		if !tmuxtest.Within(tmuxtest.Wait, func() bool { return shape(t, o) == want }) {
+			t.Errorf("client %dx%d: got\n%s\nwant\n%s", step.w, step.h, shape(t, o), want)
+		}
+	}
+}
+
 func TestEachClientSizeAtAttaching(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
