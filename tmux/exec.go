@@ -137,15 +137,14 @@ func until(ctx context.Context, limit time.Duration, cond func() bool) bool {
 	return true
 }
 
-// cleanEnv is the environment of the server and so of every pane. What marks the inside of another tmux, of another
-// agent or of a pane of ours must not be inherited, and text must be UTF-8 even where the locale is plain C.
+// cleanEnv is the environment of the server and so of every pane. What marks the inside of another tmux or of a
+// pane of ours must not be inherited, and text must be UTF-8 even where the locale is plain C.
 func cleanEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case name == "TMUX", name == "TMUX_PANE", name == "STY", name == "LINES", name == "COLUMNS":
-		case strings.HasPrefix(name, "CLAUDECODE"), name == "CLAUDE_CODE_ENTRYPOINT", name == "CLAUDE_CODE_SSE_PORT":
 		case strings.HasPrefix(name, "ORCHESTRATOR_CC_"):
 		default:
 			out = append(out, kv)

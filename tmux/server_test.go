@@ -132,10 +132,10 @@ func TestPlainLocaleAndNoTerminal(t *testing.T) {
 	o := tmuxtest.Options(t)
 	home := filepath.Join(tmuxtest.TmpDir(o.Env), "home")
 	o.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMUX_TMPDIR=" + tmuxtest.TmpDir(o.Env), "LC_ALL=C", "LANG=C",
-		"TMUX=/tmp/other,1,0", "TMUX_PANE=%7", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "ORCHESTRATOR_CC_PANE=x", "KEPT=yes"}
+		"TMUX=/tmp/other,1,0", "TMUX_PANE=%7", "STY=screen", "ORCHESTRATOR_CC_PANE=x", "KEPT=yes"}
 	s := tmux.New(o)
 	spec := five()
-	spec.Agents[0].Argv = []string{"sh", "-c", `echo "日本語 🙂 [$CLAUDECODE$CLAUDE_CODE_ENTRYPOINT$ORCHESTRATOR_CC_PANE] $KEPT $LC_ALL $LC_CTYPE $TMUX_PANE"; exec cat`}
+	spec.Agents[0].Argv = []string{"sh", "-c", `echo "日本語 🙂 [$STY$ORCHESTRATOR_CC_PANE] $KEPT $LC_ALL $LC_CTYPE $TMUX_PANE"; exec cat`}
 	info := build(t, s, spec)[1]
 	pane := s.Pane(info)
 	waitText(t, pane, "日本語 🙂 [] yes  C.UTF-8 "+info.ID)
