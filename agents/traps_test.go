@@ -56,8 +56,9 @@ func runTraps(t *testing.T, traps []trap) {
 			for _, kind := range kinds {
 				t.Run(fmt.Sprintf("%s/%s/%d", tr.name, kind, round), func(t *testing.T) {
 					t.Parallel()
-					tr.setup.script.Kind = kind
-					tr.run(t)
+					mine := tr
+					mine.setup.script.Kind = kind
+					mine.run(t)
 				})
 			}
 		}

@@ -15,7 +15,9 @@ const (
 	// live spinner keeps printing, one that a redraw left behind does not.
 	alive = 1500 * time.Millisecond
 	// restful is how long a screen without patterns must be still to be ready.
-	restful = time.Second
+	// An empty one says that the program has hardly started.
+	restful      = time.Second
+	emptyRestful = 5 * time.Second
 	// outspoken is how long the channel's word that a turn runs stands against
 	// a screen that is ready and still: an interrupted turn ends without a word.
 	outspoken = 3 * time.Second
@@ -103,6 +105,13 @@ func (e eye) stillFor(now time.Time) time.Duration {
 	return now.Sub(latest)
 }
 
+func (e eye) restful() time.Duration {
+	if strings.TrimSpace(e.rows) == "" {
+		return emptyRestful
+	}
+	return restful
+}
+
 // judgeScreen says what a screen means for the agent's state, and why.
 func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, string) {
 	still := a.eye.stillFor(now)
@@ -120,9 +129,9 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		return asking, "somebody's text stands in the composer"
 	case v.ready:
 		return ready, ""
-	case len(e.Ready) > 0 || len(a.eye.rows) == 0:
+	case len(e.Ready) > 0:
 		return unclear, ""
-	case e.Channel && a.eye.spoke && !a.eye.busy, still >= restful:
+	case e.Channel && a.eye.spoke && !a.eye.busy, still >= a.eye.restful():
 		return ready, ""
 	}
 	return unclear, ""
