@@ -30,7 +30,7 @@ func (r Report) Markdown() string {
 		w.subject(&r.Subjects[i])
 	}
 	w.mentions(r.Mentions)
-	if len(r.Named) > 0 {
+	if len(r.Named) > 0 && r.Survey == nil {
 		w.section(w.l.Named)
 		for _, f := range r.Named {
 			w.line("- `%s`", f.Path)
@@ -95,7 +95,10 @@ func inCode(s string) string { return strings.ReplaceAll(s, "`", "'") }
 func (w *reportWriter) subject(s *Subject) {
 	w.section(fmt.Sprintf("%s: %s", w.l.Inside, s.Qualified()))
 	w.line("%s: `%s` (`%s:%d`)\n", w.l.Signature, inCode(s.Signature.Signature), s.Path, s.Line)
-	figures := fmt.Sprintf(w.l.Figures, s.Lines, s.Complexity)
+	figures := fmt.Sprintf(w.l.Figures, s.Lines)
+	if s.Complexity > 0 {
+		figures += fmt.Sprintf(w.l.Complexity, s.Complexity)
+	}
 	if !s.Typed {
 		figures += "; " + w.l.ByName
 	}

@@ -8,7 +8,7 @@ import (
 
 // stopWords are the words of questions about code that name nothing in it.
 const stopWords = ` a about after all also an and any are around as at base be been before being between both but by can case class classes
- code codebase could define defined defines definition did do does done each else every example explain explains file files find for from function
+ code codebase come comes could define defined defines definition did do does done each else every example explain explains file files find for from function
  functions get gets give given had handle handled handles has have having here how i if implement implementation implemented implements in inside into
  is it its kind know let like list located look made main make makes many may me method methods module modules more most much must my need
  needs no not of on one only or other our out over overview package packages part parts piece please point program project purpose
@@ -19,9 +19,10 @@ const stopWords = ` a about after all also an and any are around as at base be b
 
 func isStopWord(w string) bool { return slices.Contains(strings.Fields(stopWords), w) }
 
-// japaneseStops are words of questions that name nothing in code.
-const japaneseStops = ` 実装 場所 箇所 関数 機能 処理 方法 仕組 仕組み 依存 関係 依存関係 内部 構造 内部構造 概要 全体 説明 調査 定義 使用 利用 呼出 該当 部分 特定 存在 何処 一覧 動作 目的 役割 全部
- コード コードベース ファイル プロジェクト リポジトリ クラス メソッド モジュール パッケージ ソース ソースコード アーキテクチャ テスト プログラム ディレクトリ `
+// japaneseStops are words of questions that name nothing in code. A word stands
+// before those that are part of it.
+const japaneseStops = ` 実装 場所 箇所 関数 機能 処理 方法 仕組み 仕組 依存関係 依存 関係 内部 構造 概要 全体 説明 調査 定義 使用 利用 呼出 該当 部分 特定 存在 何処 一覧 動作 目的 役割 全部
+ コードベース ソースコード ソース コード ファイル プロジェクト リポジトリ クラス メソッド モジュール パッケージ アーキテクチャ テスト プログラム ディレクトリ `
 
 // dictionary gives the English names that code uses for Japanese words.
 const dictionary = `リトライ retry|再試行 retry|再送 retry|認証 auth|認可 authoriz|設定 config|構成 config|接続 connect|切断 disconnect|送信 send|受信 receiv|通信 communicat|メッセージ message|
@@ -46,7 +47,7 @@ func translate(word string) string {
 // not know is tried from both ends: 再試行処理 holds 再試行.
 func (p *termParser) japanese() {
 	for _, run := range japaneseRuns(p.rest) {
-		if len([]rune(run)) < 2 || slices.Contains(strings.Fields(japaneseStops), run) {
+		if isJapaneseStop(run) {
 			continue
 		}
 		if word, en := longestKnown(run); en != "" {
@@ -55,6 +56,14 @@ func (p *termParser) japanese() {
 		}
 		p.add(Term{Text: run, Kind: TermWord, Weight: 3})
 	}
+}
+
+// isJapaneseStop is true for a run that stop words make up, such as 全体構造.
+func isJapaneseStop(run string) bool {
+	for _, stop := range strings.Fields(japaneseStops) {
+		run = strings.ReplaceAll(run, stop, "")
+	}
+	return len([]rune(run)) < 2
 }
 
 func longestKnown(run string) (word, en string) {

@@ -1,0 +1,7 @@
+package shop;
+
+class RetryPolicyTest {
+    void givesUp() {
+        new RetryPolicy(null).next(9);
+    }
+}

@@ -1,0 +1,1 @@
+export const clamp = (n: number): number => Math.min(n, 1000)

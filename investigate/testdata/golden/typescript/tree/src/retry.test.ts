@@ -1,0 +1,5 @@
+import { RetryPolicy } from './retry'
+
+function givesUp() {
+  new RetryPolicy().nextDelay(9)
+}
