@@ -196,8 +196,8 @@ func TestRetryHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, company())
 	first := o.ask(user, coder, "first")
-	o.fail(o.take(coder), protocol.CodeTimeout, false)
 	o.ask(user, coder, "second", about(first))
+	o.fail(o.claim(coder), protocol.CodeTimeout, false)
 	o.order(protocol.Retry, coder, orderParams{Task: first})
 	got := o.deliveries(coder)
 	if len(got) != 2 || got[0] != "second" || got[1] != "first" {

@@ -54,5 +54,20 @@ func TestWholeCompany(t *testing.T) {
 	if last := o.entries[len(o.entries)-2].Message; last.Closing == nil || last.Closing.LatencyMS != 2000 || last.Closing.Evidence != "channel" {
 		t.Errorf("got closing %+v, want success after 2000 ms by the channel", last.Closing)
 	}
+	if got := o.l.Metrics(); got.MessagesReceived != got.MessagesSent {
+		t.Errorf("got %d of %d messages received, want all", got.MessagesReceived, got.MessagesSent)
+	}
+	o.wantSound()
+}
+
+// An answer proves that the prompt was taken, also where nobody saw that.
+func TestAnswerCountsAsReceived(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	o.ask(user, coder, "x")
+	o.answer(o.claim(coder), "done")
+	if got := o.l.Metrics(); got.MessagesSent != 2 || got.MessagesReceived != 2 {
+		t.Errorf("got %d of %d messages received, want 2 of 2", got.MessagesReceived, got.MessagesSent)
+	}
 	o.wantSound()
 }

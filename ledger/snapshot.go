@@ -135,6 +135,11 @@ func (l *Ledger) Restore(data []byte) error {
 	}
 	fresh.shelf = s.Shelf.restore()
 	fresh.restoreQueues(s.Notes)
+	for _, t := range fresh.shelf.trees[:fresh.shelf.whole] {
+		if n := fresh.stillClosed(t); n != nil {
+			fresh.unread(n)
+		}
+	}
 	*l = *fresh
 	return nil
 }
@@ -151,6 +156,9 @@ func (s saved) check() error {
 		if one.Node == nil || !one.Node.marked() || one.Parcel != nil && len(one.Parcel.Messages) == 0 {
 			return fmt.Errorf("a task of %s is not whole", one.Agent)
 		}
+	}
+	if s.Shelf.Whole < 0 || s.Shelf.Whole > len(s.Shelf.Trees) {
+		return fmt.Errorf("%d of %d closed trees are shortened", s.Shelf.Whole, len(s.Shelf.Trees))
 	}
 	for _, one := range s.Notes {
 		if one.Parcel == nil || len(one.Parcel.Messages) == 0 {
@@ -205,6 +213,9 @@ func (l *Ledger) restoreQueues(notes []savedParcel) {
 		if p := n.parcel; p != nil {
 			p.seat, p.node = n.seat, n
 			l.restoreParcel(p)
+		}
+		for id := range n.heard {
+			l.readers[id] = n
 		}
 		if n.owes() {
 			l.dueNodes[n] = struct{}{}

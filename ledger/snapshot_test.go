@@ -12,7 +12,7 @@ import (
 
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
-	for _, data := range []string{"", "{", "[]", `{"version":99}`, `{"version":1,"seen":"AAAA"}`, `{"version":1,"nodes":[{"agent":"x"}]}`, `{"version":1,"notes":[{"agent":"x"}]}`,
+	for _, data := range []string{"", "{", "[]", `{"version":99}`, `{"version":1,"seen":"AAAA"}`, `{"version":1,"nodes":[{"agent":"x"}]}`, `{"version":1,"notes":[{"agent":"x"}]}`, `{"version":1,"shelf":{"whole":1}}`,
 		`{"version":1,"nodes":[{"agent":"x","node":{"id":"a","attempts":[{"marks":[{}]}]}}]}`,
 		`{"version":1,"nodes":[{"agent":"x","node":{"id":"a"},"parcel":{"kind":"request"}}]}`} {
 		o := newOffice(t, company())
@@ -155,12 +155,19 @@ func TestLookingUp(t *testing.T) {
 	if got, ok := o.l.TaskOf(d.Messages[0]); !ok || got != root {
 		t.Errorf("task of a waiting result: got %q, want %q", got, root)
 	}
+	o.answer(o.take(manager), "done")
+	if got := o.l.RootOf(d.Messages[0]); got != root {
+		t.Errorf("root of a result that was typed: got %q, want %q", got, root)
+	}
+	restored := New(o.rules)
+	if err := restored.Restore([]byte(snapshot(t, o.l))); err != nil || restored.RootOf(d.Messages[0]) != root {
+		t.Errorf("restored: got %v, root %q, want %q", err, restored.RootOf(d.Messages[0]), root)
+	}
 	newer := o.ask(user, boss, "later")
 	if got := o.l.Tasks(); len(got) != 2 || got[0].ID != newer {
 		t.Errorf("got %+v, want the newest first", got)
 	}
-	o.answer(o.take(boss), "done")
-	if got := o.l.Recent(0); len(got) != 1 || got[0].ID != root {
+	if got := o.l.Recent(0); len(got) != 1 || got[0].ID != newer {
 		t.Errorf("got %+v, want only what is not over", got)
 	}
 }

@@ -49,18 +49,19 @@ func (l *Ledger) Task(id string) (protocol.Task, error) {
 	return n.tree(), nil
 }
 
-// TaskOf finds the task that a request began or that a message which still
-// waits belongs to.
+// TaskOf finds the task that a request began, that a result was handed to, or
+// that a note which still waits speaks about. Of old trees only the requests
+// are known.
 func (l *Ledger) TaskOf(message string) (id string, ok bool) {
 	if n := l.nodes[message]; n != nil {
+		return n.ID, true
+	}
+	if n := l.readers[message]; n != nil {
 		return n.ID, true
 	}
 	for _, s := range l.order {
 		if p := s.notes[message]; p != nil {
 			return p.Task, p.Task != ""
-		}
-		if c := s.current; c != nil && c.parcel != nil && slices.Contains(c.parcel.Messages, message) {
-			return c.ID, true
 		}
 	}
 	return "", false
