@@ -82,6 +82,25 @@ func TestDelegationByTool(t *testing.T) {
 	o.wantSound()
 }
 
+// A delegate that is done before the turn ends is heard before the task is.
+func TestResultDuringTheTurn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	root := o.ask(user, manager, "x")
+	d := o.take(manager)
+	o.ask(manager, coder, "by tool")
+	o.answer(o.take(coder), "written")
+	o.answer(d, "I have asked the coder")
+	o.wantState(root, protocol.TaskInProgress)
+	m := o.take(manager)
+	if m.Body != "Result of "+coder+" (success):\nwritten" {
+		t.Errorf("got %q, want the result", m.Body)
+	}
+	o.answer(m, "done")
+	o.wantState(root, protocol.TaskCompleted)
+	o.wantSound()
+}
+
 // A blocking send collects its answer itself: nothing is typed, and an answer
 // given before it ended becomes the result once it has.
 func TestCollectedAnswers(t *testing.T) {

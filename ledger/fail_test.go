@@ -115,7 +115,12 @@ func TestAckAndNack(t *testing.T) {
 	o.answer(o.take(coder), "done")
 	o.ask(user, coder, "never taken")
 	o.fail(o.claim(coder), protocol.CodeNotAccepted, false)
-	if diff := cmp.Diff([]string{coder + " > user: accepted"}, o.said(protocol.Ack)); diff != "" {
+	o.ask(user, coder, "never tried", within(time.Second))
+	o.now = o.now.Add(time.Second)
+	o.settle()
+	o.ask(user, coder, "taken, then silent")
+	o.fail(o.take(coder), protocol.CodeTimeout, false)
+	if diff := cmp.Diff([]string{coder + " > user: accepted", coder + " > user: accepted"}, o.said(protocol.Ack)); diff != "" {
 		t.Errorf("acks (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{coder + " > user: it E_NOT_ACCEPTED"}, o.said(protocol.Nack)); diff != "" {
@@ -140,6 +145,9 @@ func TestLimits(t *testing.T) {
 		if got := o.task(root); got.State != protocol.TaskFailed || got.Code != protocol.CodeLimit || !strings.Contains(got.Reason, "3 turns") {
 			t.Errorf("got %s %s %q, want failed by the limit of turns", got.State, got.Code, got.Reason)
 		}
+		o.order(protocol.Retry, boss, orderParams{Task: root})
+		o.answer(o.take(boss), "@"+manager+": once more")
+		o.wantState(root, protocol.TaskInProgress) // a fresh start has fresh turns
 		o.wantSound()
 	})
 	t.Run("depth", func(t *testing.T) {
