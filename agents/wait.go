@@ -17,7 +17,10 @@ const (
 	markerStill   = time.Second
 	mentionStill  = 3 * time.Second
 	reminderStill = 5 * time.Second
-	never         = time.Duration(-1)
+	// channelLead is how long a channel that has taken the prompt is waited
+	// for once the screen shows the end: only it has the text as written.
+	channelLead = 2 * time.Second
+	never       = time.Duration(-1)
 )
 
 // sight is what one look says about the answer.
@@ -44,7 +47,10 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 			return Answer{}, err
 		}
 		if s.Dead {
-			return t.exited(s)
+			return t.exited(ctx, s)
+		}
+		if t.listen(); t.report != nil {
+			continue // it came while the screen was being read
 		}
 		now := time.Now()
 		seen := t.weigh(s, v, now)
@@ -92,6 +98,9 @@ func (t *turn) weigh(s Screen, v view, now time.Time) sight {
 	default:
 		out.evidence, out.need = ByMarker, t.patience(out.reply)
 	}
+	if out.need >= 0 && t.opts.Engine.Channel && t.accepted {
+		out.need = max(out.need, channelLead)
+	}
 	return out
 }
 
@@ -108,7 +117,7 @@ func (t *turn) patience(r reply) time.Duration {
 // progress writes down the acceptance, keeps the state and watches the time.
 func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) error {
 	now := time.Now()
-	if order[t.recorded] < order[protocol.Taken] {
+	if !t.reached(protocol.Taken) {
 		switch {
 		case t.accepted, t.seen, t.partial != "", v.busy:
 			if err := t.reach(protocol.Taken, t.witness()); err != nil {
@@ -120,7 +129,7 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 	}
 	if v.dialog {
 		t.life = now
-		t.set(asking, "a dialog waits for an answer", s)
+		t.set(asking, obstacle(s, v), s)
 	} else {
 		t.set(working, "", s)
 	}
@@ -130,27 +139,35 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 	return nil
 }
 
-// collect reads the whole answer: further and further up until its beginning
-// is found, or there is nothing more.
+// collect reads the whole answer.
 func (t *turn) collect(ctx context.Context, s Screen, seen sight) (Answer, error) {
 	if err := t.reach(protocol.Taken, seen.evidence); err != nil {
 		return Answer{}, err
 	}
-	for history := shallow; t.deeper(s, seen.region, history); {
+	s, r, err := t.deepen(ctx, s, seen.region)
+	if err != nil {
+		return Answer{}, err
+	}
+	t.eye.mute, t.eye.open = !t.seen, false
+	t.eye.repeats = t.eye.repeats || seen.evidence == ByToken
+	return Answer{
+		Text: r.reply(t.opts.Engine, t.base, t.marker, t.req.ID).text(), Evidence: seen.evidence,
+		Marked: true, Truncated: t.cutOff(s, r),
+	}, nil
+}
+
+// deepen reads further and further up until the beginning of the answer is
+// found, or there is nothing more.
+func (t *turn) deepen(ctx context.Context, s Screen, r region) (Screen, region, error) {
+	for history := shallow; t.deeper(s, r, history); {
 		history *= 4
 		var err error
 		if s, _, err = t.see(ctx, history); err != nil {
-			return Answer{}, err
+			return s, r, err
 		}
-		seen.region = t.locate(s)
-		seen.reply = seen.region.reply(t.opts.Engine, t.base, t.marker, t.req.ID)
+		r = t.locate(s)
 	}
-	t.eye.mute = !t.seen
-	t.eye.repeats = t.eye.repeats || seen.evidence == ByToken
-	return Answer{
-		Text: seen.reply.text(), Evidence: seen.evidence, Marked: true,
-		Truncated: t.cutOff(s, seen.region),
-	}, nil
+	return s, r, nil
 }
 
 func (t *turn) locate(s Screen) region {
@@ -207,15 +224,17 @@ func (t *turn) reported() (Answer, error) {
 	}
 	if t.report.Event == protocol.ReportFailed {
 		// The program says itself that the turn is over, so nothing goes on.
+		t.eye.open = false
 		return Answer{}, failure(protocol.CodeAgentFailed, true, "%s", t.report.Text)
 	}
+	t.eye.open = false
 	text := t.marker.withoutID(t.report.Text, t.req.ID)
 	return Answer{Text: text, Evidence: ByChannel, Marked: t.marker.in(text)}, nil
 }
 
 // exited ends the turn of a program that has ended: with the answer, where it
 // was complete, else with what there is of it.
-func (t *turn) exited(s Screen) (Answer, error) {
+func (t *turn) exited(ctx context.Context, s Screen) (Answer, error) {
 	t.listen()
 	if t.report != nil {
 		t.set(died, exitReason(s), s)
@@ -225,7 +244,10 @@ func (t *turn) exited(s Screen) (Answer, error) {
 	if !e.Multiline {
 		e.Composer = nil // what looks like a composer now is only text
 	}
-	r := t.locate(s)
+	s, r, err := t.deepen(ctx, s, t.locate(s))
+	if err != nil {
+		return Answer{}, err
+	}
 	reply := r.reply(e, t.base, t.marker, t.req.ID)
 	evidence := ""
 	switch {
