@@ -12,12 +12,16 @@ import (
 // answer must fit on the screen.
 const tallHeight = 300
 
-// least is the least size of the agents' window: at 160 columns two columns keep 79 each, which the agent programs need
-// for their screens; at 48 rows three in a column keep 15, and a longer column gets at least 10 for each.
+// least is the least size of the agents' window, whoever looks at it: what a client of 120x40 shows whole below its
+// status line. There three panes in a column keep 12 rows each, and a longer column gets at least 10 for each.
 func (s *Server) least() Size {
 	rows := max(s.spec.Left, len(s.spec.Agents)-s.spec.Left)
-	return Size{Width: 160, Height: max(48, 10*rows)}
+	return Size{Width: 120, Height: max(39, 10*rows)}
 }
+
+// unseen is the size of a session that nobody has looked at yet: two columns of 79, in which the agent programs were
+// measured.
+func (s *Server) unseen() Size { return Size{Width: 160, Height: 48}.cover(s.least()) }
 
 // cell is a rectangle in a layout.
 type cell struct{ w, h, x, y int }

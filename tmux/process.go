@@ -15,8 +15,11 @@ import (
 const wrapper = `trap : INT QUIT; "$@"; rc=$?; sleep 0.3; trap - INT QUIT
 if [ $rc -gt 128 ]; then ulimit -c 0; kill -$((rc-128)) $$; fi 2>/dev/null; exit $rc`
 
-// plain runs a program directly; it only keeps tmux from reading a lone word as a line of shell.
-const plain = `exec "$@"`
+// supervisor runs the hub and starts it again whenever it ends: soon where it was killed, a second later where it gave
+// up by itself, because a hub that cannot start must not keep the machine busy. It ends with its terminal. That it is a
+// process of the pane and no hook of tmux has a reason: what tmux runs later, with run-shell -C, runs in the name of an
+// attached client, and the client at hand is the dead hub's own. Its going away loses the command, or crashes tmux 3.3a.
+const supervisor = `trap : INT QUIT; while :; do "$@"; if [ $? -gt 128 ]; then sleep 0.1; else sleep 1; fi; done`
 
 // processArgs are the arguments of new-session, new-window, split-window and respawn-pane that say what to run.
 func processArgs(p PaneSpec) []string {
@@ -29,7 +32,7 @@ func processArgs(p PaneSpec) []string {
 	}
 	how := wrapper
 	if p.Name == HubPane {
-		how = plain
+		how = supervisor
 	}
 	return append(append(args, "--", "sh", "-c", how, p.Name), p.Argv...)
 }
@@ -45,8 +48,7 @@ func (s *Server) adopt(ctx context.Context, id string, p PaneSpec, windowName st
 	set := func(args ...string) string {
 		return command(append([]string{"set-option", "-p", "-t", id}, args...)...)
 	}
-	// Renaming the window to its own name is the one thing that makes tmux tell control clients about a death.
-	died := command("run-shell", "-b", "-t", id, "-C", "rename-window -t #{window_id} "+windowName)
+	died := s.announce(id, windowName)
 	line := []string{
 		set("@orchestrator_agent", p.Name),
 		set("@orch_epoch", token()),
@@ -55,33 +57,24 @@ func (s *Server) adopt(ctx context.Context, id string, p PaneSpec, windowName st
 		set("allow-rename", "off"),
 	}
 	if p.Name == HubPane {
-		line = append(line, set("@orch_respawn", command(processArgs(p)...)), set("@orch_watch", watchDeath(id)),
-			command("run-shell", "-b", "-t", id, "-C", "#{@orch_watch}"))
-		died = sequence(respawnHook(id), died)
+		died = sequence(respawn(id, p), died)
 	}
 	line = append(line, command("set-hook", "-p", "-t", id, "pane-died", died))
 	line = append(line, windowLook(id)...)
-	line = append(line, command("rename-window", "-t", id, windowName),
-		command(append([]string{"respawn-pane", "-k", "-t", id}, processArgs(p)...)...),
-		command("clear-history", "-t", id))
+	line = append(line, command("rename-window", "-t", id, windowName), respawn(id, p, "-k"), command("clear-history", "-t", id))
 	_, err := s.script(ctx, sequence(line...))
 	return err
 }
 
-// respawnHook starts the hub again in its own pane: at once, or a second later when it lived less than two, because a
-// hub that cannot start must not keep the machine busy. @orch_respawn holds the arguments of respawn-pane.
-func respawnHook(id string) string {
-	again := "respawn-pane -t " + id + " #{@orch_respawn} ; set-option -p -t " + id + " @orch_born #{T:@orch_clock}"
-	return command("if-shell", "-F", "-t", id, "#{e|<:#{e|-:#{T:@orch_clock},#{@orch_born}},2}",
-		command("run-shell", "-b", "-d", "1", "-t", id, "-C", again), command("run-shell", "-t", id, "-C", again))
+// announce makes tmux tell control clients about a death. Renaming the window to its own name is the one thing that
+// does; a hook's own commands tell nobody, so it is done from outside.
+func (s *Server) announce(id, windowName string) string {
+	return command("run-shell", "-b", fmt.Sprintf("'%s' -S '#{socket_path}' rename-window -t %s %s >/dev/null 2>&1 || :", s.o.Bin, id, windowName))
 }
 
-// watchDeath looks at the hub's pane every two seconds from within tmux. Now and then tmux misses the signal of a
-// child's death, and then no hook would run; another child that ends makes it look for all of them. It ends with the
-// pane, whose option it runs from.
-func watchDeath(id string) string {
-	return sequence(command("if-shell", "-F", "-t", id, "#{pane_dead}", "run-shell -b true"),
-		command("run-shell", "-b", "-d", "2", "-t", id, "-C", "#{@orch_watch}"))
+// respawn is the command that puts a program into a pane.
+func respawn(id string, p PaneSpec, flags ...string) string {
+	return command(append(append([]string{"respawn-pane", "-t", id}, flags...), processArgs(p)...)...)
 }
 
 // reviveHub starts a dead hub and leaves a living one alone.
@@ -102,11 +95,12 @@ func (s *Server) restart(ctx context.Context, info PaneInfo, spec PaneSpec) (Pan
 	line := []string{
 		set("@orch_epoch", token()),
 		set("-u", "@orch_note"),
-		command(append([]string{"respawn-pane", "-k", "-t", info.ID}, processArgs(spec)...)...),
+		respawn(info.ID, spec, "-k"),
 		command("clear-history", "-t", info.ID),
 	}
 	if spec.Name == HubPane {
-		line = append(line, set("@orch_respawn", command(processArgs(spec)...)))
+		died := sequence(respawn(info.ID, spec), s.announce(info.ID, HubPane))
+		line = append(line, command("set-hook", "-p", "-t", info.ID, "pane-died", died))
 	}
 	if _, err := s.script(ctx, sequence(line...)); err != nil {
 		return PaneInfo{}, fmt.Errorf("respawn %s: %w", spec.Name, err)

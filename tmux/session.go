@@ -146,7 +146,7 @@ func (s *Server) startOnce(ctx context.Context, hub PaneSpec, size Size) error {
 
 // createSession makes the session with its mark in one command line, so that it is never ours without saying so.
 func (s *Server) createSession(ctx context.Context, hub PaneSpec, size Size) error {
-	size = s.least().cover(size)
+	size = s.unseen().cover(size)
 	create := append([]string{"new-session", "-d", "-s", s.o.Session, "-n", HubPane, "-P", "-F", "#{pane_id}",
 		"-x", strconv.Itoa(size.Width), "-y", strconv.Itoa(size.Height)}, inert()...)
 	line := []string{command(create...), command("set-option", "-t", s.target(), "@orchestrator_project", s.o.Project)}

@@ -86,9 +86,9 @@ func TestWindowFollowsTheClientButStaysLargeEnough(t *testing.T) {
 		w, h   int
 	}{
 		{tmux.Size{Width: 240, Height: 70}, 240, 69},
-		{tmux.Size{Width: 120, Height: 40}, 160, 48},
-		{tmux.Size{Width: 80, Height: 24}, 160, 48},
-		{tmux.Size{Width: 201, Height: 40}, 201, 48},
+		{tmux.Size{Width: 120, Height: 40}, 120, 39},
+		{tmux.Size{Width: 80, Height: 24}, 120, 39},
+		{tmux.Size{Width: 201, Height: 30}, 201, 39},
 		{tmux.Size{Width: 300, Height: 90}, 300, 89},
 	}
 	p := attach(t, o, s.AttachArgv(""), steps[0].client)
@@ -110,7 +110,7 @@ func TestWindowFollowsTheClientAfterTheEventClientCameBack(t *testing.T) {
 	p := attach(t, o, s.AttachArgv(""), tmux.Size{Width: 240, Height: 70})
 	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return capture(t, pane).Clients == 1 })
 	tmuxtest.Run(t, s)
-	for _, step := range []struct{ w, h, wantW, wantH int }{{200, 60, 200, 59}, {90, 30, 160, 48}, {220, 61, 220, 60}} {
+	for _, step := range []struct{ w, h, wantW, wantH int }{{200, 60, 200, 59}, {90, 30, 120, 39}, {220, 61, 220, 60}} {
 		p.resize(t, tmux.Size{Width: step.w, Height: step.h})
 		want := even(step.wantW, step.wantH)
 		if !tmuxtest.Within(tmuxtest.Wait, func() bool { return shape(t, o) == want }) {
@@ -126,8 +126,8 @@ func TestEachClientSizeAtAttaching(t *testing.T) {
 		w, h   int
 	}{
 		{tmux.Size{Width: 240, Height: 70}, 240, 69},
-		{tmux.Size{Width: 120, Height: 40}, 160, 48},
-		{tmux.Size{Width: 80, Height: 24}, 160, 48},
+		{tmux.Size{Width: 120, Height: 40}, 120, 39},
+		{tmux.Size{Width: 80, Height: 24}, 120, 39},
 	} {
 		t.Run(fmt.Sprintf("%dx%d", tc.client.Width, tc.client.Height), func(t *testing.T) {
 			t.Parallel()
