@@ -63,6 +63,8 @@ func labelOf(a protocol.AgentStatus) tmux.Label {
 	switch {
 	case a.State != protocol.Idle && a.State != protocol.Busy && a.Reason != "":
 		l.Task = a.Reason
+	case a.Task != "" && a.State == protocol.Idle:
+		l.Task = "task " + short(a.Task) + ", waiting for its delegates"
 	case a.Task != "":
 		l.Task = "task " + short(a.Task)
 	}
