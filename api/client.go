@@ -59,6 +59,13 @@ func (c *Client) Await(ctx context.Context, patience time.Duration) error {
 	})
 }
 
+// Patiently repeats a question while the hub is being restarted.
+func (c *Client) Patiently(ctx context.Context, ask func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	return c.untilReachable(ctx, ask)
+}
+
 // untilReachable repeats try while no hub answers and ctx lasts.
 func (c *Client) untilReachable(ctx context.Context, try func() error) error {
 	tick := time.NewTicker(restartTick)
@@ -92,11 +99,9 @@ func (c *Client) Post(ctx context.Context, m protocol.Message, collect bool) (Re
 	if collect {
 		path += "?collect=true"
 	}
-	patience, cancel := context.WithTimeout(ctx, restartPatience)
-	defer cancel()
 	var receipt Receipt
 	tries := 0
-	err := c.untilReachable(patience, func() error {
+	err := c.Patiently(ctx, func() error {
 		tries++
 		return c.do(ctx, http.MethodPost, path, m, &receipt)
 	})

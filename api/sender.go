@@ -51,5 +51,5 @@ func prove(ctx context.Context, claimed string) (protocol.Identifier, error) {
 	}
 	fault := protocol.Faultf(protocol.CodeImpostor, "names %s, but the sender is %s", claimed, who.AgentID)
 	fault.Field = "header.from.agent_id"
-	return who, fault.Cure("leave the sender out, or send from %s's own pane", claimed)
+	return who, fault.Cure("leave the sender out: it is proved, not claimed")
 }

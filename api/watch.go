@@ -70,10 +70,8 @@ func pause(ctx context.Context, barren int) error {
 
 // open connects to the event stream and waits for a hub that is coming back.
 func (c *Client) open(ctx context.Context, path string, after uint64) (io.ReadCloser, error) {
-	patience, cancel := context.WithTimeout(ctx, restartPatience)
-	defer cancel()
 	var stream io.ReadCloser
-	err := c.untilReachable(patience, func() error {
+	err := c.Patiently(ctx, func() error {
 		// The stream outlives this function, so it hangs on the caller's context.
 		resp, err := c.request(ctx, http.MethodGet, path, nil, after)
 		if err == nil {

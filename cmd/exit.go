@@ -88,6 +88,10 @@ func explain(err error, verb string) (text, hint string) {
 	case errors.Is(err, api.ErrUnreachable):
 		hint = "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"
 	}
+	if fault != nil && fault.Field == "header.to" {
+		// The sentence names the recipient; its field is for programs.
+		text = strings.Replace(text, fault.Field+" ", "", 1)
+	}
 	var usage *usageError
 	if hint == "" && errors.As(err, &usage) {
 		hint = "see: " + verb + " --help"

@@ -61,6 +61,8 @@ func TestExplain(t *testing.T) {
 	}{
 		{"plain", errors.New("a"), "a", ""},
 		{"fault with a cure", fmt.Errorf("step: %w", protocol.Faultf(protocol.CodeLimit, "too many").Cure("wait")), "step: too many", "wait"},
+		{"forbidden", &protocol.Fault{Code: protocol.CodeForbidden, Field: "header.to", Message: "a may not", Hint: "ask"}, "a may not", "ask"},
+		{"field", protocol.Invalid("payload.params.text", "is empty"), "payload.params.text is empty", ""},
 		{"hint", withHint(errors.New("a"), "type %s", "b"), "a", "type b"},
 		{"usage", usagef("a"), "a", "see: occ send --help"},
 		{"hub away", api.ErrUnreachable, "no hub answers", "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"},

@@ -179,12 +179,17 @@ func (a *app) await(ctx context.Context, hub *link, r api.Receipt) (sendResult, 
 		if !mayClose(e, r.MessageID) {
 			continue
 		}
-		t, err := hub.Task(ctx, r.MessageID)
-		if err == nil && (t.State.Done() || t.State == protocol.TaskNeedsHuman) {
-			return resultOf(t, e.Message, r), nil
-		}
-		if err != nil && !errors.Is(err, api.ErrUnreachable) {
+		// The entry does not come twice, so a hub that dies now is asked again.
+		var t protocol.Task
+		err = hub.Patiently(ctx, func() (err error) {
+			t, err = hub.Task(ctx, r.MessageID)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
 			return sendResult{}, err
+		}
+		if t.State.Done() || t.State == protocol.TaskNeedsHuman {
+			return resultOf(t, e.Message, r), nil
 		}
 	}
 	return sendResult{}, stoppedWaiting(r.MessageID)

@@ -3,12 +3,15 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"orchestrator-cc/api"
 	"orchestrator-cc/api/apitest"
 	"orchestrator-cc/protocol"
 )
@@ -69,7 +72,6 @@ func TestSend(t *testing.T) {
 		{"empty stdin", answer, "\n\n", []string{"grand_boss", "-"}, 2, "", "the text is empty"},
 		{"invalid UTF-8", answer, "a\xffb", []string{"grand_boss", "-"}, 2, "", "not valid UTF-8"},
 		{"oversize", answer, strings.Repeat("x", maxWords+1), []string{"grand_boss", "-"}, 2, "", "more than 8388608 bytes"},
-		{"oversize once encoded", answer, strings.Repeat("x", maxWords), []string{"grand_boss", "-"}, 2, "", "the limit is 8388608"},
 		{"bad priority", answer, "", []string{"--priority", "urgent", "grand_boss", "x"}, 2, "", "low, normal, high or critical"},
 		{"bad type", answer, "", []string{"--type", "wish", "grand_boss", "x"}, 2, "", "use task or info"},
 		{"bad timeout", answer, "", []string{"--timeout", "soon", "grand_boss", "x"}, 2, "", "invalid duration"},
@@ -168,6 +170,38 @@ func TestSendSurvivesARestart(t *testing.T) {
 	}
 	if got := r.out.String(); got != "said while nobody listened\n" {
 		t.Errorf("got %q, want the answer", got)
+	}
+}
+
+// TestSendAsksAgain lets the hub die between the closing entry and the
+// question what became of the task.
+func TestSendAsksAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, replyWith("42"))
+	card, _, err := place{root: r.dir}.readHubCard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+	l, err := api.Listen(card.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := api.New(r.hub, api.Options{}).Handler()
+	var questions atomic.Int32
+	outer := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		path := strings.Split(req.URL.Path, "/")
+		if len(path) == 3 && path[1] == "tasks" && questions.Add(1) == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		inner.ServeHTTP(w, req)
+	})}
+	ended := make(chan error, 1)
+	go func() { ended <- outer.Serve(l) }()
+	defer func() { outer.Close(); <-ended }()
+	wantRun(t, r, []string{"send", "grand_boss", "x"}, 0, "42", "")
+	if got := questions.Load(); got != 2 {
+		t.Errorf("got %d questions, want 2", got)
 	}
 }
 
