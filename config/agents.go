@@ -144,6 +144,7 @@ func essence(marker string) string {
 // checkPersonalities finds each agent's brief: the file it names, or the
 // embedded one that is named after the same agent.
 func (d *document) checkPersonalities(cfg *Config, dir string) {
+	var missing []string
 	for i := range cfg.Agents {
 		a := &cfg.Agents[i]
 		path := fmt.Sprintf("agents[%d].personality_prompt_path", i)
@@ -154,7 +155,9 @@ func (d *document) checkPersonalities(cfg *Config, dir string) {
 		brief, known := personalities.Brief(name, cfg.Cluster.Language)
 		switch {
 		case a.PersonalityPath != "" && dir != "":
-			d.readBrief(path, a, cfg, dir, brief)
+			if named := a.PersonalityPath; !d.readBrief(path, a, dir, brief) {
+				missing = append(missing, named)
+			}
 		case known:
 			a.Personality, a.PersonalityPath = brief, ""
 		case a.PersonalityPath != "" || cfg.needsBrief(*a):
@@ -164,6 +167,10 @@ func (d *document) checkPersonalities(cfg *Config, dir string) {
 			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the personality of %s does not mention its marker %q; add a line that asks for it", a.Name, a.Marker))
 		}
 	}
+	// A stand-in is worth a word only if the project itself named the file.
+	if len(missing) > 0 && d.has("agents") {
+		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("not there: %s; using the built-in briefs (orchestrator-cc init writes them here, to edit)", strings.Join(missing, ", ")))
+	}
 }
 
 // needsBrief tells whether an agent without a brief would not know its role.
@@ -171,20 +178,18 @@ func (c Config) needsBrief(a Agent) bool {
 	return a.Engine == "" || a.Engine == Auto || c.knows(a.Engine) && c.Engines[a.Engine].Personality != ByNone
 }
 
-// readBrief reads the named file. Where it is missing, an embedded brief stands
-// in; that is worth a word only if the project itself named the file.
-func (d *document) readBrief(path string, a *Agent, cfg *Config, dir, embedded string) {
+// readBrief reads the named file. Where it is missing and an embedded brief
+// stands in, it says so; every other mistake is a complaint.
+func (d *document) readBrief(path string, a *Agent, dir, embedded string) (found bool) {
 	file := d.resolvePath(path, a.PersonalityPath, dir)
 	if file == "" {
-		return
+		return true
 	}
 	data, err := readUpTo(file, maxBrief)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && embedded != "":
-		if d.has("agents") {
-			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("personality file %s is missing; using the built-in brief of %s", a.PersonalityPath, a.Name))
-		}
 		a.Personality, a.PersonalityPath = embedded, ""
+		return false
 	case errors.Is(err, fs.ErrNotExist):
 		d.complain(path, "write the file, or correct the path", "personality file %s does not exist", file)
 	case err != nil:
@@ -198,4 +203,5 @@ func (d *document) readBrief(path string, a *Agent, cfg *Config, dir, embedded s
 	default:
 		a.Personality, a.PersonalityPath = string(data), file
 	}
+	return true
 }
