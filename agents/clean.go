@@ -110,7 +110,7 @@ func (p prompt) rows(visible []string) (from, to int) {
 		return 0, 0
 	}
 	for i, row := range visible {
-		if strings.Contains(row, "req-"+p.id) {
+		if p.tagged(row) {
 			from = i
 		}
 	}
@@ -127,6 +127,13 @@ func (p prompt) rows(visible []string) (from, to int) {
 		}
 	}
 	return from, to
+}
+
+// tagged says that a line shows the prompt's tag, of which a narrow program may
+// break off all but the id.
+func (p prompt) tagged(line string) bool {
+	_, rest, found := strings.Cut(line, "req-"+p.id)
+	return found && (rest == "" || rest[0] == ' ')
 }
 
 // ends says that a line ends as the prompt does.

@@ -56,11 +56,13 @@ func untyped(err error) error {
 // paste types the prompt. When the terminal cannot say whether it did, the
 // pane's note does: it is set in the same step.
 func (t *turn) paste(ctx context.Context) error {
+	t.eye.open = true
 	err := t.term.Paste(ctx, t.req.ID, t.ours.parts...)
 	switch {
 	case err == nil:
 		return t.reach(protocol.Typed, "")
 	case errors.Is(err, ErrRefused):
+		t.eye.open = false
 		return failure(protocol.CodeNotSubmitted, true, "its pane refused the prompt: %v", err)
 	case errors.Is(err, ErrGone):
 		return t.lost(err)
@@ -74,6 +76,7 @@ func (t *turn) paste(ctx context.Context) error {
 	case s.Note == t.req.ID:
 		return t.reach(protocol.Typed, "")
 	}
+	t.eye.open = false
 	return failure(protocol.CodeNotSubmitted, true, "the prompt was not typed: %v", err)
 }
 
@@ -83,8 +86,10 @@ const (
 	presses    = 7
 	firstWait  = 150 * time.Millisecond
 	waitGrowth = 200 * time.Millisecond
-	// mostSettle bounds the wait for a screen that never becomes quiet.
+	// mostSettle bounds the wait for a screen that never becomes quiet, and
+	// mostHidden that for a prompt to be seen, which some programs never show.
 	mostSettle = 2 * time.Second
+	mostHidden = 500 * time.Millisecond
 )
 
 // submit presses Enter until the composer lets go of the prompt. The body is
@@ -95,7 +100,7 @@ func (t *turn) submit(ctx context.Context) error {
 	}
 	wait := firstWait
 	for range presses {
-		typed, err := t.clear(ctx)
+		typed, err := t.clear(ctx, time.Now().Add(mostHidden))
 		if err != nil {
 			return err
 		}
@@ -139,9 +144,10 @@ func (t *turn) settle(ctx context.Context) error {
 	return nil
 }
 
-// clear waits until no person stands between Enter and the prompt, and returns
-// the screen on which Enter will be pressed.
-func (t *turn) clear(ctx context.Context) (Screen, error) {
+// clear waits until no person stands between Enter and the prompt, and until
+// the prompt is seen or ought to be, and returns the screen on which Enter will
+// be pressed.
+func (t *turn) clear(ctx context.Context, shown time.Time) (Screen, error) {
 	for {
 		s, v, err := t.see(ctx, shallow)
 		if err != nil {
@@ -150,28 +156,37 @@ func (t *turn) clear(ctx context.Context) (Screen, error) {
 		if s.Dead {
 			return s, t.buried(s)
 		}
-		scrolling := s.CopyMode && s.Clients > 0
-		if !v.dialog && !scrolling {
+		now, row := time.Now(), t.tagRow(s)
+		why := obstacle(s, v)
+		switch {
+		case why != "":
+			t.life = now
+			t.set(asking, why+", and a prompt behind it", s)
+		case row >= 0:
+			t.ours.lead = lead(s.Visible[row])
+			fallthrough
+		case now.After(shown) || v.composer >= 0 && folded(s.Visible[v.composer]):
 			t.set(working, "", s)
-			if row := t.tagRow(s); row >= 0 {
-				t.ours.lead = lead(s.Visible[row])
-			}
 			return s, nil
-		}
-		now := time.Now()
-		t.life = now
-		if scrolling {
-			t.set(asking, "somebody is scrolling in the pane, in which a prompt waits", s)
-		} else {
-			t.set(asking, "a dialog waits for an answer, behind it a prompt", s)
 		}
 		if f := t.overdue(now); f != nil {
 			return s, f
 		}
-		if err := t.attend(ctx, t.opts.Tick); err != nil {
+		if err := t.attend(ctx, t.opts.Tick/5); err != nil {
 			return s, err
 		}
 	}
+}
+
+// obstacle is a person's business that no key of ours may touch.
+func obstacle(s Screen, v view) string {
+	switch {
+	case v.dialog:
+		return "a dialog waits for an answer"
+	case s.CopyMode && s.Clients > 0:
+		return "somebody is scrolling in the pane"
+	}
+	return ""
 }
 
 func (t *turn) press(ctx context.Context, keys []string) error {
@@ -229,7 +244,10 @@ func (t *turn) letGo(ctx context.Context, typed Screen, wait time.Duration) (boo
 func (t *turn) held(typed, now Screen) bool {
 	was, is := t.tagRow(typed), t.tagRow(now)
 	if was < 0 {
-		return slices.Equal(below(typed, -1), below(now, -1))
+		// It was shown late, or is folded, or nothing of it is ever shown, and
+		// then there is nothing to press Enter again for.
+		at := t.opts.Engine.composer(now)
+		return at >= 0 && (at == is || folded(now.Visible[at]))
 	}
 	if is < 0 || !slices.Equal(below(typed, was), below(now, is)) {
 		return false
@@ -240,7 +258,7 @@ func (t *turn) held(typed, now Screen) bool {
 // tagRow is the lowest row with the prompt's tag, -1 where it is not shown.
 func (t *turn) tagRow(s Screen) int {
 	for i := len(s.Visible) - 1; i >= 0; i-- {
-		if strings.Contains(s.Visible[i], "req-"+t.req.ID) {
+		if t.ours.tagged(s.Visible[i]) {
 			return i
 		}
 	}

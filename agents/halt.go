@@ -18,7 +18,16 @@ func (a *Agent) halt(ctx, caller context.Context) error {
 	defer cancel(nil)
 	defer context.AfterFunc(caller, func() { cancel(caller.Err()) })()
 	t := &turn{Agent: a, began: time.Now(), life: time.Now(), timeout: a.opts.Timeout, limit: a.opts.HardLimit}
-	if err := t.stop(ctx); err != nil {
+	s, v, err := t.see(ctx, 0)
+	if err == nil && !a.eye.open && v.ready {
+		if o, _ := a.judgeScreen(s, v, time.Now()); o == ready {
+			return nil // at rest such a key may well end the program
+		}
+	}
+	if err == nil {
+		err = t.stop(ctx)
+	}
+	if err = rested(err); err != nil {
 		return fmt.Errorf("interrupt %s: %w", a.opts.Name, err)
 	}
 	return nil
@@ -59,6 +68,7 @@ func (t *turn) stop(ctx context.Context) error {
 		over := t.report != nil || time.Since(pressed) > 4*hush
 		t.set(o, why, s)
 		if o == died || o == ready && over {
+			t.eye.open = false
 			return nil
 		}
 	}
@@ -89,7 +99,12 @@ func (t *turn) giveUp(ctx context.Context, f *Failure) error {
 	case v.dialog || len(t.opts.Engine.Interrupt) == 0:
 		return f
 	}
-	f.Truncated = f.Partial != "" && t.cutOff(s, t.locate(s))
+	s, r, err := t.deepen(ctx, s, t.locate(s))
+	if err != nil {
+		return err
+	}
+	f.Partial = r.reply(t.opts.Engine, t.base, t.marker, t.req.ID).text()
+	f.Truncated = f.Partial != "" && t.cutOff(s, r)
 	if err := t.stop(ctx); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

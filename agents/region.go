@@ -101,8 +101,7 @@ func locate(lines []string, ours prompt, before []string, m marker) region {
 	r := region{page: p}
 	best := -1
 	for n, line := range lines {
-		text := strings.TrimLeft(line, gutter)
-		if !strings.HasPrefix(text, "req-"+ours.id) {
+		if !strings.HasPrefix(strings.TrimLeft(line, gutter), "req-"+ours.id) || !ours.tagged(line) {
 			continue
 		}
 		// An answer may quote its tag, even with all of the prompt behind it,
@@ -127,12 +126,15 @@ func (r *region) bound(ours prompt, before []string, m marker) {
 	n, text := overlap(before, r.lines)
 	r.bounded, r.close = n > 0, text >= several
 	r.start = r.heads[n]
-	for _, t := range m.tokens(r.page, 0) {
-		if t.id != ours.id && t.end > r.start {
-			r.start, r.bounded, r.close = t.end, true, true
+	limit := len(r.runes) // what follows the request's own token was said in its answer
+	for _, t := range m.tokens(r.page, r.start) {
+		if t.id == ours.id {
+			limit = t.start
+			break
 		}
+		r.start, r.bounded, r.close = t.end, true, true
 	}
-	for at := index(r.runes, ours.tail, r.start); at >= 0; at = index(r.runes, ours.tail, r.start) {
+	for at := index(r.runes[:limit], ours.tail, r.start); at >= 0; at = index(r.runes[:limit], ours.tail, r.start) {
 		r.start = r.heads[r.lineOf(at+len(ours.tail)-1)+1]
 		r.found, r.sure = true, true
 	}

@@ -23,7 +23,7 @@ func (t *turn) resume(ctx context.Context) error {
 	if err := t.recall(); err != nil {
 		return err
 	}
-	t.recorded = t.req.Resume
+	t.recorded, t.eye.open = t.req.Resume, true
 	if t.report != nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (t *turn) resume(ctx context.Context) error {
 	if err := t.reach(protocol.Typed, "note"); err != nil {
 		return err
 	}
-	if order[t.recorded] >= order[protocol.Submitted] || t.accepted || s.Dead {
+	if t.reached(protocol.Submitted) || t.accepted || s.Dead {
 		return nil
 	}
 	return t.goOn(ctx, s, v)
@@ -49,13 +49,16 @@ func (t *turn) resume(ctx context.Context) error {
 // recall reads the spool from its beginning for this attempt alone.
 func (t *turn) recall() error {
 	all := spool{path: t.opts.Spool}
-	reports, err := all.news()
-	if err != nil {
-		return err
-	}
-	for _, r := range reports {
-		if r.Req == t.req.ID {
-			t.note(r)
+	for last := int64(-1); all.offset != last; {
+		last = all.offset
+		reports, err := all.news()
+		if err != nil {
+			return err
+		}
+		for _, r := range reports {
+			if r.Req == t.req.ID {
+				t.note(r)
+			}
 		}
 	}
 	return nil

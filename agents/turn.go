@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orchestrator-cc/protocol"
@@ -77,13 +78,20 @@ func (t *turn) deliver(ctx context.Context) error {
 	return t.submit(ctx)
 }
 
-// order lists the steps that a turn writes down.
-var order = map[protocol.StepName]int{protocol.Claimed: 1, protocol.Typed: 2, protocol.Submitted: 3, protocol.Taken: 4}
+// steps are what a turn goes through, in order; the first is the caller's.
+func steps() []protocol.StepName {
+	return []protocol.StepName{protocol.Claimed, protocol.Typed, protocol.Submitted, protocol.Taken}
+}
+
+// reached says that a step is written down.
+func (t *turn) reached(step protocol.StepName) bool {
+	return slices.Index(steps(), t.recorded) >= slices.Index(steps(), step)
+}
 
 // reach writes down every step up to this one that is not yet written.
 func (t *turn) reach(step protocol.StepName, evidence string) error {
-	for _, s := range []protocol.StepName{protocol.Typed, protocol.Submitted, protocol.Taken} {
-		if order[s] <= order[t.recorded] || order[s] > order[step] {
+	for _, s := range steps()[:slices.Index(steps(), step)+1] {
+		if t.reached(s) {
 			continue
 		}
 		if err := t.record(s, evidence); err != nil {

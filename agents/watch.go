@@ -29,6 +29,7 @@ const (
 // eye is what the owner of a pane remembers between two looks at it.
 type eye struct {
 	spool     spool
+	open      bool      // a prompt was typed and its turn has not been seen to end
 	busy      bool      // the channel's last word is that a turn runs
 	spoke     bool      // the channel has said something
 	began     time.Time // when this process was first watched
@@ -120,11 +121,11 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 	case s.Dead:
 		return died, exitReason(s)
 	case v.dialog:
-		return asking, "a dialog waits for an answer"
+		return asking, obstacle(s, v)
 	case v.busy && still < alive, a.eye.busy && still < outspoken:
 		return working, ""
-	case s.CopyMode && s.Clients > 0:
-		return asking, "somebody is scrolling in the pane"
+	case obstacle(s, v) != "":
+		return asking, obstacle(s, v)
 	case a.drafted(v):
 		return asking, "somebody's text stands in the composer"
 	case v.ready:
