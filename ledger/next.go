@@ -26,7 +26,7 @@ type Plan struct {
 func (l *Ledger) Next(now time.Time) Plan {
 	var plan Plan
 	at := nanos(now)
-	for _, n := range slices.SortedFunc(maps.Keys(l.dueNodes), func(a, b *node) int { return cmp.Compare(a.Seq, b.Seq) }) {
+	for _, n := range slices.SortedFunc(maps.Keys(l.dueNodes), bySeq) {
 		if batch := l.owed(n, now); len(batch) > 0 {
 			plan.Append = append(plan.Append, batch)
 		}
