@@ -28,6 +28,9 @@ type app struct {
 // does not answer: tmux brings a dead hub back within two seconds.
 const hubBack = 2 * time.Second
 
+// recentDiary is how much of the diary's end tells why a hub is away.
+const recentDiary = 16 << 10
+
 func newApp() (*app, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -61,6 +64,9 @@ func (a *app) connect(ctx context.Context) (*link, error) {
 		client.Close()
 		if errors.Is(err, api.ErrUnreachable) {
 			err = fmt.Errorf("%w: the one of %s does not answer", errNoHub, p.root)
+			if words := lastWords(p, max(0, diaryEnd(p)-recentDiary), card.Started); len(words) > 0 {
+				err = fmt.Errorf("%w; it ended with: %s", err, words[len(words)-1])
+			}
 			return nil, withHint(err, "start it again with: orchestrator-cc up")
 		}
 		return nil, err

@@ -58,7 +58,7 @@ func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
 	defer diary.Close()
 	o.log = zerolog.New(diary).With().Timestamp().Int("pid", os.Getpid()).Logger()
 
-	if err := o.backOff(ctx, out); err != nil {
+	if o.deaths, err = o.backOff(ctx, out); err != nil {
 		return err
 	}
 	for {
@@ -80,21 +80,23 @@ func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
 }
 
 // backOff waits where the hub's last starts did not last, and arranges for
-// the count to be forgotten once this one does.
-func (o hubOptions) backOff(ctx context.Context, out io.Writer) error {
+// the count to be forgotten once this one does. It returns how many they were,
+// where it had to wait.
+func (o hubOptions) backOff(ctx context.Context, out io.Writer) (deaths int, err error) {
 	b := bootsOf(o.place)
 	before := b.begin()
 	if d := pause(before); d > 0 {
+		deaths = before
 		o.log.Warn().Int("starts", before).Dur("pause", d).Msg("the hub keeps dying")
 		fmt.Fprintf(out, "the hub died %d times in a row; it starts again in %s (see %s)\r\n", before, d, o.place.diary())
 		select {
 		case <-time.After(d):
 		case <-ctx.Done():
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 	}
 	time.AfterFunc(lasting, b.lasted)
-	return nil
+	return deaths, nil
 }
 
 // standBy shows the hops of the hub that serves, and returns when the stream

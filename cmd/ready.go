@@ -14,12 +14,14 @@ import (
 	"orchestrator-cc/api"
 	"orchestrator-cc/config"
 	"orchestrator-cc/protocol"
+	"orchestrator-cc/tmux"
 )
 
 // How often a starting hub and its agents are looked at, how long nothing is
 // said into a pipe, and how often an agent may die before it is given up.
 const (
 	startTick    = 25 * time.Millisecond
+	sessionTicks = 40 // of these between two looks at the session itself
 	quietStart   = 3 * time.Second
 	hopelessness = 3
 )
@@ -36,8 +38,9 @@ func diaryEnd(p place) int64 {
 	return info.Size()
 }
 
-// lastWords are why hubs ended since the diary had the given length.
-func lastWords(p place, from int64) []string {
+// lastWords are why hubs ended since the diary had the given length, of those
+// that ended after the given moment.
+func lastWords(p place, from int64, since time.Time) []string {
 	f, err := os.Open(p.diary())
 	if err != nil {
 		return nil
@@ -48,20 +51,27 @@ func lastWords(p place, from int64) []string {
 	}
 	var words []string
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var entry struct{ Level, Message, Error string }
-		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Message == hubEnded {
+		var entry struct {
+			Message, Error string
+			Time           time.Time
+		}
+		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Message == hubEnded && entry.Time.After(since) {
 			words = append(words, entry.Error)
 		}
 	}
 	return words
 }
 
+// errSessionGone says that the session died while its hub was starting.
+var errSessionGone = errors.New("the tmux session died while the hub was starting")
+
 // awaitHub waits until the hub answers. A hub that ended twice with a reason
-// will end again, so there is no use in waiting on.
-func (a *app) awaitHub(ctx context.Context, p place, said int64) (*link, error) {
+// will end again, and one whose session is gone never comes, so there is no use
+// in waiting on for either.
+func (a *app) awaitHub(ctx context.Context, p place, server *tmux.Server, said int64) (*link, error) {
 	tick := time.NewTicker(startTick)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		hub, err := a.living(ctx, p)
 		if hub != nil {
 			return hub, nil
@@ -69,9 +79,14 @@ func (a *app) awaitHub(ctx context.Context, p place, said int64) (*link, error) 
 		if ctx.Err() == nil && err != nil {
 			return nil, err
 		}
-		words := lastWords(p, said)
+		words := lastWords(p, said, time.Time{})
 		if len(words) >= 2 {
 			return nil, fmt.Errorf("the hub does not start: %s", words[len(words)-1])
+		}
+		if n%sessionTicks == 0 {
+			if there, err := server.Exists(ctx); err == nil && !there {
+				return nil, errSessionGone
+			}
 		}
 		select {
 		case <-tick.C:

@@ -110,11 +110,16 @@ func (a *app) start(ctx context.Context, p place, o upOptions) (*link, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	said := diaryEnd(p)
-	err = server.Start(ctx, hubPane(options, self), a.size())
-	if err == nil {
+	for range 3 { // a session that dies under its hub is made again
+		if err = server.Start(ctx, hubPane(options, self), a.size()); err != nil {
+			break
+		}
 		var hub *link
-		if hub, err = a.awaitHub(ctx, p, said); err == nil {
+		if hub, err = a.awaitHub(ctx, p, server, said); err == nil {
 			return hub, nil
+		}
+		if !errors.Is(err, errSessionGone) {
+			break
 		}
 	}
 	if before {

@@ -43,6 +43,7 @@ type hubOptions struct {
 	configPath string // "" = the project's own, else the embedded default
 	engine     string // "" = as configured
 	server     string // the tmux server's name
+	deaths     int    // of the hubs before this one, in a row
 	log        zerolog.Logger
 }
 
@@ -114,7 +115,7 @@ func buildHub(o hubOptions, cfg config.Config, stream *bus.Log) (*hub.Hub, error
 	return hub.New(hub.Options{
 		Config: cfg, Stream: stream, Journal: journal, Secret: secret, Log: o.log, Seats: seats,
 		Server:  newTmux(o.place, cfg, o.server, o.log),
-		HubPane: hubPane(o, self),
+		HubPane: hubPane(o, self), Deaths: o.deaths,
 		Health: protocol.Health{
 			PID: os.Getpid(), Version: version(), Started: time.Now().UTC(),
 			Session: cfg.Cluster.SessionName, Socket: o.server, Journal: journalPath(cfg),

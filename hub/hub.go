@@ -38,6 +38,7 @@ type Options struct {
 	HubPane tmux.PaneSpec // what runs in the session's hub window
 	Seats   []Seat
 	Secret  []byte // from which the panes' secrets are derived
+	Deaths  int    // of the hubs before this one, where they were many in a row
 	Health  protocol.Health
 	Log     zerolog.Logger
 }

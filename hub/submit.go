@@ -104,6 +104,9 @@ func (h *Hub) Overview() protocol.Overview {
 	return o
 }
 
+// recently is how long a hub tells of the deaths before it.
+const recently = 10 * time.Minute
+
 func (h *Hub) health() protocol.Health {
 	health := h.o.Health
 	health.Seq = h.o.Stream.Last()
@@ -117,6 +120,9 @@ func (h *Hub) health() protocol.Health {
 	}
 	for _, d := range h.o.Stream.Damage() {
 		health.Problems = append(health.Problems, "stream: "+d)
+	}
+	if h.o.Deaths > 0 && time.Since(health.Started) < recently {
+		health.Problems = append(health.Problems, fmt.Sprintf("the hub died %d times in a row before this start; its diary says why", h.o.Deaths))
 	}
 	health.Problems = append(health.Problems, h.keeper.problems()...)
 	return health
