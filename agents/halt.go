@@ -19,9 +19,11 @@ func (a *Agent) halt(ctx, caller context.Context) error {
 	defer context.AfterFunc(caller, func() { cancel(caller.Err()) })()
 	t := &turn{Agent: a, began: time.Now(), life: time.Now(), timeout: a.opts.Timeout, limit: a.opts.HardLimit}
 	s, v, err := t.see(ctx, 0)
-	if err == nil && !a.eye.open && v.ready {
-		if o, _ := a.judgeScreen(s, v, time.Now()); o == ready {
-			return nil // at rest such a key may well end the program
+	if err == nil && !a.eye.open {
+		// At rest the key may well end the program, and over a person's text
+		// it destroys that; without a turn of ours only visible work is stopped.
+		if o, _ := a.judgeScreen(s, v, time.Now()); o != working {
+			return nil
 		}
 	}
 	if err == nil {
@@ -33,8 +35,13 @@ func (a *Agent) halt(ctx, caller context.Context) error {
 	return nil
 }
 
-// cut ends the turn because somebody interrupts it.
+// cut ends the turn because somebody interrupts it. Before anything of it was
+// typed there is nothing to stop in the pane.
 func (t *turn) cut(ctx context.Context, h halt) error {
+	if !t.eye.open {
+		h.done <- nil
+		return failure(protocol.CodeCancelled, true, "it was cancelled before it was typed")
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(h.ctx, func() { cancel(h.ctx.Err()) })()

@@ -200,3 +200,29 @@ func TestDialogBeforeThePromptIsNotAnswered(t *testing.T) {
 		t.Errorf("got keys %v in the dialog, want only the person's", keys)
 	}
 }
+
+// Whoever cancels a prompt that still waits for a person's draft must not
+// destroy the draft.
+func TestInterruptLeavesADraftAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{script: agentstest.Script{Kind: agentstest.Inline, Turns: says("fine\n{token}")}})
+	r.waitState(protocol.Idle, "")
+	r.command("send-keys", "-t", r.info.ID, "-l", "my own words")
+	r.waitState(protocol.Waiting, "composer")
+	if err := r.agent.Interrupt(t.Context()); err != nil {
+		t.Errorf("with nothing under way: got %v, want nothing to do", err)
+	}
+	done := make(chan attempt, 1)
+	go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return r.agent.Status().Request == "abc123" })
+	if err := r.agent.Interrupt(t.Context()); err != nil {
+		t.Errorf("with a prompt that waits: got %v, want it cancelled", err)
+	}
+	got := <-done
+	if f := got.failure(); f == nil || f.Code != protocol.CodeCancelled || !f.Again || len(got.steps) != 0 {
+		t.Errorf("got %v after %v, want a cancelled prompt that was not typed", got.err, got.steps)
+	}
+	if screen := r.screen(); !strings.Contains(screen, "❯ my own words") {
+		t.Errorf("got a screen without the draft, want it untouched\n%s", screen)
+	}
+}

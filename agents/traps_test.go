@@ -265,7 +265,7 @@ func TestTrapsOfDrawing(t *testing.T) {
 		trap{name: "no echo", sends: 3, kinds: screens, body: testMarker, setup: setup{script: agentstest.Script{Silent: true, Turns: [][]agentstest.Act{{pause(100 * time.Millisecond), say("fine\n{token}")}}}}},
 		trap{name: "no echo, id ignored", sends: 2, kinds: screens, evidence: agents.ByMarker, body: testMarker, setup: setup{script: agentstest.Script{Silent: true, IgnoreID: true, Turns: [][]agentstest.Act{{pause(1200 * time.Millisecond), say("fine\n{token}")}}}}},
 		trap{name: "stale sign of work", kinds: screens, setup: setup{script: agentstest.Script{Turns: [][]agentstest.Act{{spin(300 * time.Millisecond), {Stale: true}, say("fine\n{token}")}}}}},
-		trap{name: "hint in the composer", sends: 2, kinds: screens, setup: setup{script: agentstest.Script{Placeholder: "Try \"fix the tests\"", Footer: "  ? for shortcuts", Turns: says("fine\n{token}")}}},
+		trap{name: "hint in the composer", sends: 2, kinds: screens, setup: setup{script: agentstest.Script{Hint: "Try \"fix the tests\"", Footer: "  ? for shortcuts", Turns: says("fine\n{token}")}}},
 	)
 	runTraps(t, traps)
 }

@@ -222,12 +222,11 @@ func (t *turn) reported() (Answer, error) {
 	if err := t.reach(protocol.Taken, ByChannel); err != nil {
 		return Answer{}, err
 	}
+	t.eye.open = false
 	if t.report.Event == protocol.ReportFailed {
 		// The program says itself that the turn is over, so nothing goes on.
-		t.eye.open = false
 		return Answer{}, failure(protocol.CodeAgentFailed, true, "%s", t.report.Text)
 	}
-	t.eye.open = false
 	text := t.marker.withoutID(t.report.Text, t.req.ID)
 	return Answer{Text: text, Evidence: ByChannel, Marked: t.marker.in(text)}, nil
 }

@@ -32,23 +32,23 @@ const (
 
 // Script is what the program is and does.
 type Script struct {
-	Kind        string
-	Marker      string
-	Log         string
-	Spool       string        // reports there as well, when set
-	Greeting    []string      // printed at the start
-	Delay       time.Duration // before it starts
-	Columns     int           // breaks its lines itself at this width
-	Box         bool          // draws a frame around its answers
-	Plain       bool          // no bullet and no indent before an answer
-	Fold        bool          // shows a long paste by a short word, also in the echo
-	Silent      bool          // shows no echo
-	Placeholder string        // a hint in the empty composer
-	Swallow     time.Duration // how long after a paste Enter is lost
-	IgnoreID    bool          // ends with the bare marker
-	Footer      string        // a line below the composer
-	NoPrompt    bool          // a line program that prints no prompt
-	Turns       [][]Act       // what it does for each prompt; the last is repeated
+	Kind     string
+	Marker   string
+	Log      string
+	Spool    string        // reports there as well, when set
+	Greeting []string      // printed at the start
+	Delay    time.Duration // before it starts
+	Columns  int           // breaks its lines itself at this width
+	Box      bool          // draws a frame around its answers
+	Plain    bool          // no bullet and no indent before an answer
+	Fold     bool          // shows a long paste by a short word, also in the echo
+	Silent   bool          // shows no echo
+	Hint     string        // shown in the empty composer
+	Swallow  time.Duration // how long after a paste Enter is lost
+	IgnoreID bool          // ends with the bare marker
+	Footer   string        // a line below the composer
+	NoPrompt bool          // a line program that prints no prompt
+	Turns    [][]Act       // what it does for each prompt; the last is repeated
 }
 
 // Act is one thing the program does in a turn.

@@ -163,7 +163,7 @@ func (f *screenFace) bottom(columns int) (rows []string, row, column int) {
 	}
 	row, column = len(rows)+1, 2+textWidth(shown)
 	if shown == "" {
-		shown = f.p.Placeholder
+		shown = f.p.Hint
 	}
 	rows = append(rows, rule, "❯ "+shown, rule)
 	if f.p.Footer != "" {
