@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"orchestrator-cc/protocol"
 )
@@ -19,8 +20,12 @@ import (
 const misprint = ".>"
 
 // sessionName keeps out what tmux gives a meaning of its own (":", ".", and
-// signs at the front), and stays short because a socket is named after it.
-var sessionName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]{0,47}$`)
+// signs at the front). Its length is checked beside it: a bounded repeat of
+// these classes would take milliseconds to compile at every start.
+var sessionName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_-]*$`)
+
+// maxSessionName keeps a socket's path short, which is named after the session.
+const maxSessionName = 48
 
 var socketName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -57,7 +62,7 @@ func (d *document) checkCluster(c *Cluster, dir string) {
 	if strings.TrimSpace(c.Name) == "" || strings.ContainsAny(c.Name, "\n\r\t") {
 		d.complain("cluster.name", `write a name on one line, such as "orchestrator-cc"`, "%q cannot name a cluster", c.Name)
 	}
-	if !sessionName.MatchString(c.SessionName) {
+	if !sessionName.MatchString(c.SessionName) || utf8.RuneCountInString(c.SessionName) > maxSessionName {
 		d.complain("cluster.session_name", `use letters, digits, "_" and "-", at most 48`, "%q cannot name a tmux session", c.SessionName)
 	}
 	if c.WorkDir == misprint {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // HubPane is the name under which the hub's pane is known.
@@ -29,13 +30,14 @@ type PaneInfo struct {
 	ExitStatus, ExitSignal        int
 }
 
-// tmux turns ':' and '.' in session names into '_' and reads others as targets, so such names are refused.
-var sessionForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_ -]{0,63}$`)
+// tmux turns ':' and '.' in session names into '_' and reads others as targets, so such names are refused. The length
+// is checked beside it: a bounded repeat of these classes would take milliseconds to compile at every start.
+var sessionForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_ -]*$`)
 
 // check refuses options and names which tmux would read as something else.
 func (s *Server) check(specs ...PaneSpec) error {
-	if !sessionForm.MatchString(s.o.Session) {
-		return fmt.Errorf("session name %q: only letters, digits, '_', '-' and blanks can be used", s.o.Session)
+	if !sessionForm.MatchString(s.o.Session) || utf8.RuneCountInString(s.o.Session) > 64 {
+		return fmt.Errorf("session name %q: only letters, digits, '_', '-' and blanks can be used, at most 64", s.o.Session)
 	}
 	for what, name := range map[string]string{"project": s.o.Project, "socket": s.o.Socket} {
 		if !nameForm.MatchString(name) {
