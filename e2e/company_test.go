@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -17,6 +16,9 @@ import (
 	"orchestrator-cc/logs"
 	"orchestrator-cc/protocol"
 )
+
+// stateFolder is where a project keeps what runs.
+const stateFolder = ".orchestrator-cc"
 
 // company is a running session in a home of its own.
 type company struct {
@@ -63,13 +65,23 @@ func (c *company) run(args ...string) string {
 }
 
 // card is what the hub left for those who look for it.
-func (c *company) card() (card struct {
+type card struct {
 	PID        int
 	Socket     string
 	TmuxSocket string `json:"tmux_socket"`
-}, ok bool) {
-	data, err := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "hub.json"))
-	return card, err == nil && json.Unmarshal(data, &card) == nil
+}
+
+func readCard(project string) (c card, err error) {
+	data, err := os.ReadFile(filepath.Join(project, stateFolder, "hub.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	return c, err
+}
+
+func (c *company) card() (card, bool) {
+	card, err := readCard(c.project)
+	return card, err == nil
 }
 
 func (c *company) client() *api.Client {
@@ -102,35 +114,42 @@ func (c *company) serverPID() int {
 }
 
 // journal reads every line, and fails on one that is torn.
-func (c *company) journal() (lines []logs.Line) {
+func (c *company) journal() []logs.Line {
 	c.t.Helper()
-	data, err := os.ReadFile(filepath.Join(c.project, "logs", "messages.jsonl"))
+	lines, torn, err := readJournal(c.project)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	s := bufio.NewScanner(bytes.NewReader(data))
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		var l logs.Line
-		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
-			c.t.Errorf("torn journal line %q: %v", s.Text(), err)
-			continue
-		}
-		lines = append(lines, l)
+	if torn > 0 {
+		c.t.Errorf("got %d torn journal lines, want 0", torn)
 	}
 	return lines
 }
 
-// accepted counts how often each attempt was taken by the programs in the
+func readJournal(project string) (lines []logs.Line, torn int, err error) {
+	data, err := os.ReadFile(filepath.Join(project, "logs", "messages.jsonl"))
+	if err != nil {
+		return nil, 0, err
+	}
+	for raw := range bytes.Lines(data) {
+		var l logs.Line
+		if json.Unmarshal(raw, &l) != nil || !bytes.HasSuffix(raw, []byte("\n")) {
+			torn++
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines, torn, nil
+}
+
+// attemptsTaken counts how often each attempt was taken by the programs in the
 // panes, by their own reports.
-func (c *company) accepted() map[string]int {
-	spools, _ := filepath.Glob(filepath.Join(c.project, ".orchestrator-cc", "run", "*.spool"))
+func attemptsTaken(project string) map[string]int {
 	count := map[string]int{}
+	spools, _ := filepath.Glob(filepath.Join(project, stateFolder, "run", "*.spool"))
 	for _, path := range spools {
-		data, _ := os.ReadFile(path)
-		for _, line := range bytes.Split(data, []byte("\n")) {
-			var r protocol.Report
-			if json.Unmarshal(line, &r) == nil && r.Event == protocol.ReportAccepted {
+		for _, r := range reports(path) {
+			if r.Event == protocol.ReportAccepted {
 				count[r.Req]++
 			}
 		}
@@ -138,8 +157,20 @@ func (c *company) accepted() map[string]int {
 	return count
 }
 
+// reports is everything the program in a pane reported.
+func reports(spool string) (all []protocol.Report) {
+	data, _ := os.ReadFile(spool)
+	for line := range bytes.Lines(data) {
+		var r protocol.Report
+		if json.Unmarshal(line, &r) == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 func (c *company) dumpDiary() {
-	data, _ := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "diary.log"))
+	data, _ := os.ReadFile(filepath.Join(c.project, stateFolder, "diary.log"))
 	lines := strings.Split(string(data), "\n")
 	c.t.Logf("the diary's end:\n%s", strings.Join(lines[max(0, len(lines)-60):], "\n"))
 }

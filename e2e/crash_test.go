@@ -175,7 +175,7 @@ func (c *company) count(ids []string) {
 		}
 	}
 	twice := 0
-	for req, n := range c.accepted() {
+	for req, n := range attemptsTaken(c.project) {
 		if n > 1 {
 			twice++
 			c.t.Logf("attempt %s was taken %d times", req, n)

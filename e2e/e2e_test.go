@@ -4,14 +4,11 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -47,8 +44,12 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":      exits,
 			"eventually": eventually,
+			"inpane":     inPane,
 			"kill9":      kill9,
 			"nosession":  noSession,
+			"session":    session,
+			"sound":      sound,
+			"taken":      taken,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -110,70 +111,4 @@ func (h home) close(project string) {
 		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
 	}
 	os.RemoveAll(h.dir)
-}
-
-// exits runs a command and checks its exact exit status: exits 4 CMD ARG...
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits STATUS COMMAND [ARG...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			ts.Fatalf("run %v: %v", args[1:], err)
-		}
-		got = exit.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("got exit status %d, want %d", got, want)
-	}
-}
-
-// eventually repeats a command until its output contains a text; with ! until
-// it no longer does: eventually TEXT CMD ARG...
-func eventually(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) < 2 {
-		ts.Fatalf("usage: [!] eventually TEXT COMMAND [ARG...]")
-	}
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		err := ts.Exec(args[1], args[2:]...)
-		out := ts.ReadFile("stdout") + ts.ReadFile("stderr")
-		if err == nil && strings.Contains(out, args[0]) != neg {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("output of %v never had %q (negated: %v); last:\n%s", args[1:], args[0], neg, out)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// kill9 kills the process whose pid a command prints: kill9 CMD ARG...
-func kill9(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 {
-		ts.Fatalf("usage: kill9 COMMAND [ARG...]")
-	}
-	ts.Check(ts.Exec(args[0], args[1:]...))
-	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile("stdout")))
-	ts.Check(err)
-	if pid <= 1 {
-		ts.Fatalf("%v printed the pid %d", args, pid)
-	}
-	ts.Check(syscall.Kill(pid, syscall.SIGKILL))
-}
-
-// noSession checks that no tmux server answers in this script's home.
-func noSession(ts *testscript.TestScript, neg bool, _ []string) {
-	sockets, _ := filepath.Glob(filepath.Join(ts.Getenv("TMUX_TMPDIR"), "*", "*"))
-	alive := false
-	for _, s := range sockets {
-		alive = alive || exec.Command("tmux", "-S", s, "list-sessions").Run() == nil
-	}
-	if alive == !neg {
-		ts.Fatalf("got a tmux server answering: %v, want %v", alive, neg)
-	}
 }
