@@ -91,33 +91,40 @@ func (a *automaton) reset() {
 // find returns the offset just behind the first place in b where a match ends,
 // or -1. Matches do not span lines.
 func (a *automaton) find(b []byte) int {
-	state := int32(0)
 	if a.startMatches() {
 		return 0
 	}
+	state, cells := 0, a.cells
 	for i := 0; i < len(b); {
-		size := 1
-		var class uint16
-		if c := b[i]; c < utf8.RuneSelf {
-			class = a.ascii[c]
-		} else {
-			var r rune
-			r, size = utf8.DecodeRune(b[i:])
-			class = a.class(r)
-		}
-		next := a.cells[int(state)+int(class)]
-		if next < 0 {
-			if next == unknown {
-				next = a.step(state, class)
-			}
-			if next == matching {
-				return i + size
+		// This loop is where a search spends its time: a known transition on an
+		// ASCII byte goes straight to the next byte.
+		c := b[i]
+		if c < utf8.RuneSelf {
+			if next := cells[state+int(a.ascii[c])]; next >= 0 {
+				state = int(next)
+				i++
+				continue
 			}
 		}
-		state = next
+		next, size := a.slow(int32(state), b[i:])
+		if next == matching {
+			return i + size
+		}
+		state, cells = int(next), a.cells
 		i += size
 	}
 	return -1
+}
+
+// slow takes one step that the fast loop cannot: a rune beyond ASCII, a match,
+// or a transition that is not known yet.
+func (a *automaton) slow(state int32, b []byte) (next int32, size int) {
+	r, size := utf8.DecodeRune(b)
+	class := a.class(r)
+	if next = a.cells[int(state)+int(class)]; next == unknown {
+		next = a.step(state, class)
+	}
+	return next, size
 }
 
 // startMatches is true for patterns that match the empty string.

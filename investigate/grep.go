@@ -111,6 +111,7 @@ type fileHits struct {
 func (g *fileGrep) file(ctx context.Context, path string, room int) fileHits {
 	out := fileHits{path: path}
 	lastLine := 0
+	g.search.placed = room > 0
 	out.err = g.reader.each(g.root.abs(path), func(b block) bool {
 		line, counted := b.line, 0
 		g.search.lines(b.data, func(start, end, at int) bool {

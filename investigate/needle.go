@@ -13,6 +13,8 @@ type needle struct {
 	text []byte // lower case where fold is set
 	fold bool   // ASCII letters match in either case
 	rare int    // index of the byte that is least frequent in source code
+	// whole is set where the pattern matches the needle and nothing else, as ^x$.
+	whole bool
 }
 
 // byFrequency lists the bytes of source code, the most frequent first. A byte
@@ -132,6 +134,13 @@ func required(re *syntax.Regexp) ([]needle, bool) {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
+		if len(re.Sub) == 3 && re.Sub[0].Op == syntax.OpBeginText && re.Sub[2].Op == syntax.OpEndText {
+			set, ok := required(re.Sub[1])
+			for i := range set {
+				set[i].whole = re.Sub[1].Op == syntax.OpLiteral
+			}
+			return set, ok
+		}
 		var best []needle
 		for _, sub := range re.Sub {
 			set, ok := required(sub)

@@ -72,9 +72,11 @@ func hasLineBreak(re *syntax.Regexp) bool {
 type searcher struct {
 	*pattern
 	auto *automaton
+	// placed asks for the place of each match within its line; counting needs none.
+	placed bool
 }
 
-func (p *pattern) searcher() *searcher { return &searcher{pattern: p} }
+func (p *pattern) searcher() *searcher { return &searcher{pattern: p, placed: true} }
 
 func (s *searcher) automaton() *automaton {
 	if s.auto == nil {
@@ -117,6 +119,11 @@ func (s *searcher) lines(b []byte, hit func(start, end, at int) bool) {
 func (s *searcher) confirm(b []byte, start, end, at int) (int, bool) {
 	if s.exact && len(s.needles) == 1 && at+len(s.needles[0].text) <= end && s.needles[0].matchesAt(b[at:]) {
 		return at, true
+	}
+	if auto := s.automaton(); auto.find(b[start:end]) < 0 {
+		return 0, false
+	} else if auto.exact && !s.placed {
+		return start, true
 	}
 	loc := s.re.FindIndex(bytes.TrimSuffix(b[start:end], []byte("\r")))
 	if loc == nil {

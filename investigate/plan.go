@@ -101,11 +101,11 @@ func (p *planner) overview(t TreeResult) {
 }
 
 // signaturePattern finds declarations by name. Of Type.Method it takes the method,
-// and that exactly: a method's name alone is often part of many.
+// and that exactly: a method's name is often part of many others.
 func signaturePattern(t Term) string {
 	expr, _ := t.pattern()
 	if _, method, ok := cutLast(t.Text, "."); ok && t.Kind == TermIdentifier {
-		return "^" + regexp.QuoteMeta(method) + "$"
+		return "^(?-i:" + regexp.QuoteMeta(method) + ")$"
 	}
 	return expr
 }

@@ -75,7 +75,7 @@ func TestPlan(t *testing.T) {
 		{"identifier", "where is Pane.Paste?", nil, []string{
 			`step-1-1 research tree {"depth":2}`,
 			`step-1-2 research grep {"pattern":"Pane\\.Paste"}`,
-			`step-1-3 coding signature_search {"pattern":"^Paste$","ignore_case":true}`,
+			`step-1-3 coding signature_search {"pattern":"^(?-i:Paste)$","ignore_case":true}`,
 			`step-1-4 testing static_analysis {"targets":["Pane.Paste"]} after step-1-3`,
 		}},
 		{"earlier report", "explain `backoff`", earlier, []string{

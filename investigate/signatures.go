@@ -144,11 +144,33 @@ func (m *declMatcher) possible(src []byte) bool {
 	}
 	for i := range m.pattern.needles {
 		n := &m.pattern.needles[i]
-		if bytes.ContainsAny(n.text, " …") || n.foldsBeyondASCII() && hasFoldedVariant(src) || n.index(src) >= 0 {
+		if bytes.ContainsAny(n.text, " …") || n.foldsBeyondASCII() && hasFoldedVariant(src) || n.occurs(src) {
 			return true
 		}
 	}
 	return false
+}
+
+// occurs looks for the needle; where it is a whole name, for a whole word.
+func (n *needle) occurs(src []byte) bool {
+	for from := 0; from < len(src); {
+		i := n.index(src[from:])
+		if i < 0 {
+			return false
+		}
+		at := from + i
+		end := at + len(n.text)
+		inWord := at > 0 && isNameByte(src[at-1]) || end < len(src) && isNameByte(src[end])
+		if !n.whole || !inWord {
+			return true
+		}
+		from = at + 1
+	}
+	return false
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // bestFirst sorts by how much of the name the pattern matches, code before tests.

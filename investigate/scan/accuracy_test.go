@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -87,7 +86,11 @@ func defaultGo() string {
 	if root := os.Getenv("CORPUS_GO"); root != "" {
 		return root
 	}
-	return filepath.Join(runtime.GOROOT(), "src")
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "src")
 }
 
 func fromLines(t *testing.T, cmd *exec.Cmd) reference {
