@@ -42,14 +42,14 @@ type inboxAnswer struct {
 }
 
 func (s *Server) agentRoutes(api huma.API) {
-	huma.Register(api, route("status", http.MethodGet, "/status", "Agents, tasks, inbox and the hub itself"), s.status)
-	huma.Register(api, route("list-agents", http.MethodGet, "/agents", "Every agent and its state"), s.listAgents)
-	huma.Register(api, route("control-agent", http.MethodPost, "/agents/{name}/control", "Pause, resume or shut down an agent"), s.controlAgent)
-	huma.Register(api, route("inbox", http.MethodGet, "/inbox", "What waits for a person"), s.inbox)
-	huma.Register(api, route("answer", http.MethodPost, "/inbox/{id}/answer", "Answer what waits for a person"), s.answerInbox)
-	huma.Register(api, route("stats", http.MethodGet, "/stats", "Communication figures"), s.stats)
-	huma.Register(api, route("healthz", http.MethodGet, "/healthz", "Is the hub well?"), s.healthz)
-	huma.Register(api, route("shutdown", http.MethodPost, "/shutdown", "End the hub and its session"), s.shutdown)
+	huma.Register(api, route("status", http.MethodGet, "/status", "Agents, tasks, inbox and the hub itself", ScopeRead), s.status)
+	huma.Register(api, route("list-agents", http.MethodGet, "/agents", "Every agent and its state", ScopeRead), s.listAgents)
+	huma.Register(api, route("control-agent", http.MethodPost, "/agents/{name}/control", "Pause, resume or shut down an agent", ScopeAdmin), s.controlAgent)
+	huma.Register(api, route("inbox", http.MethodGet, "/inbox", "What waits for a person", ScopeRead), s.inbox)
+	huma.Register(api, route("answer", http.MethodPost, "/inbox/{id}/answer", "Answer what waits for a person", ScopeApprove), s.answerInbox)
+	huma.Register(api, route("stats", http.MethodGet, "/stats", "Communication figures", ScopeRead), s.stats)
+	huma.Register(api, route("healthz", http.MethodGet, "/healthz", "Is the hub well?", ""), s.healthz)
+	huma.Register(api, route("shutdown", http.MethodPost, "/shutdown", "End the hub and its session", ScopeAdmin), s.shutdown)
 }
 
 func (s *Server) overview() protocol.Overview {

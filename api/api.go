@@ -1,7 +1,7 @@
 // Package api is the door for programs: REST and server-sent events over the
-// hub's unix socket, and the Go client which the command line uses.
+// hub's unix socket and over TCP, and the Go client which the command line uses.
 //
-//	request -> who speaks (sender.go) -> one group of routes -> the hub
+//	request -> gate.go: who speaks, in which session -> one group of routes -> the hub
 //	entry   -> hub.Follow -> events.go -> SSE, id = sequence number
 //
 // It promises that every error has one shape, {"error":{code,message,details}},
@@ -10,10 +10,8 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -79,6 +77,13 @@ type Options struct {
 	// WriteWait how long a reader may take for one event before it is cut off.
 	// Zero means 15 s and 10 s.
 	KeepAlive, WriteWait time.Duration
+	// HeaderWait is how long a connection may take for a request's header;
+	// zero means 10 s.
+	HeaderWait time.Duration
+	// Keys opens TCP to those who hold one; nil lets nobody in.
+	Keys *Keys
+	// Rate is how many requests a second one key may make; zero means 500.
+	Rate float64
 }
 
 // Server serves a hub.
@@ -87,6 +92,7 @@ type Server struct {
 	follow  func(after uint64, task string) Follower
 	options Options
 	handler http.Handler
+	pace    *pace
 }
 
 // maxBody leaves room for the largest payload and its envelope.
@@ -94,62 +100,41 @@ const maxBody = protocol.MaxPayload + 1<<20
 
 // New makes a server; nothing listens yet.
 func New[F Follower](hub Hub[F], o Options) *Server {
-	if o.KeepAlive == 0 {
-		o.KeepAlive = 15 * time.Second
-	}
-	if o.WriteWait == 0 {
-		o.WriteWait = 10 * time.Second
-	}
-	s := &Server{hub: hub, options: o}
+	o = o.filled()
+	s := &Server{hub: hub, options: o, pace: newPace(o.Rate)}
 	s.follow = func(after uint64, task string) Follower { return hub.Follow(after, task) }
 	mux := http.NewServeMux()
 	routes := newRoutes(mux, o.Version)
-	routes.UseMiddleware(s.identify)
+	routes.UseMiddleware(scoped)
 	s.messageRoutes(routes)
 	s.taskRoutes(routes)
 	s.agentRoutes(routes)
 	s.eventRoutes(routes)
-	mux.HandleFunc("/", noRoute)
+	s.loginRoutes(routes)
+	mux.HandleFunc("/", noRoute(mux))
 	s.handler = bounded(mux)
 	return s
 }
 
-// Handler is the server without a listener.
-func (s *Server) Handler() http.Handler { return s.handler }
-
-// Serve answers on a listener until ctx ends. Running requests get a second to
-// finish; event streams end at once, and their readers come back by last id.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	base, cut := context.WithCancel(context.Background())
-	defer cut()
-	server := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		BaseContext:       func(net.Listener) context.Context { return base },
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
-	case <-ctx.Done():
-	}
-	cut()
-	grace, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := server.Shutdown(grace); err != nil {
-		s.options.Log.Debug().Err(err).Msg("requests cut off at the end")
-		_ = server.Close() // The grace is over; whoever is left is cut off.
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
-	}
-	return nil
+// filled puts the defaults where nothing was said.
+func (o Options) filled() Options {
+	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
+	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)
+	o.HeaderWait = cmp.Or(o.HeaderWait, 10*time.Second)
+	o.Rate = cmp.Or(o.Rate, 500)
+	return o
 }
 
-// route describes an operation. Its error response is always the same.
-func route(id, method, path, summary string) huma.Operation {
-	return huma.Operation{
+// Handler is the server as the socket's owner meets it, without a listener.
+func (s *Server) Handler() http.Handler { return s.localGate(s.handler) }
+
+// keySecurity is the name under which the description knows keys.
+const keySecurity = "key"
+
+// route describes an operation and the scope it needs. Its error response is
+// always the same.
+func route(id, method, path, summary string, scope Scope) huma.Operation {
+	op := huma.Operation{
 		OperationID:  id,
 		Method:       method,
 		Path:         path,
@@ -157,6 +142,21 @@ func route(id, method, path, summary string) huma.Operation {
 		MaxBodyBytes: maxBody,
 		Responses:    map[string]*huma.Response{"default": problemResponse()},
 	}
+	if scope != "" {
+		op.Security = []map[string][]string{{keySecurity: {string(scope)}}}
+	}
+	return op
+}
+
+// scoped lets a request through that has the scope its route describes.
+func scoped(ctx huma.Context, next func(huma.Context)) {
+	for _, need := range ctx.Operation().Security {
+		if fault := lacks(callerOf(ctx.Context()), Scope(need[keySecurity][0])); fault != nil {
+			writeProblem(ctx, http.StatusForbidden, fault)
+			return
+		}
+	}
+	next(ctx)
 }
 
 // body is an answer that is a JSON object.

@@ -125,7 +125,7 @@ func TestRoutes(t *testing.T) {
 		{"an agent ends the session", "POST", "/shutdown", "", boss, 403, `"code":"E_FORBIDDEN"`},
 		{"events of no task", "GET", "/tasks/zzzz/events", "", nil, 404, `"code":"E_NOT_FOUND"`},
 		{"no such route", "GET", "/nowhere", "", nil, 404, `"code":"E_NOT_FOUND"`},
-		{"no such method", "DELETE", "/tasks", "", nil, 404, `no route DELETE /tasks`},
+		{"no such method", "DELETE", "/tasks", "", nil, 405, `"hint":"use GET"`},
 		{"the description", "GET", "/openapi.json", "", nil, 200, `"/submit_task"`},
 	}
 	for _, tt := range tests {

@@ -26,11 +26,11 @@ const (
 	restartTick     = 50 * time.Millisecond
 )
 
-// Client speaks to the hub on one socket. It is safe for concurrent use.
+// Client speaks to one hub. It is safe for concurrent use.
 type Client struct {
-	socket string
-	secret string
-	http   *http.Client
+	base        string // in front of every path
+	credentials string // the Authorization header, "" for none
+	http        *http.Client
 }
 
 // NewClient makes a client; nothing is dialled yet. secret is a pane's, or
@@ -43,7 +43,11 @@ func NewClient(socket, secret string) *Client {
 		}
 		return conn, nil
 	}
-	return &Client{socket: socket, secret: secret, http: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	c := &Client{base: "http://hub", http: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	if secret != "" {
+		c.credentials = paneScheme + secret
+	}
+	return c
 }
 
 // Close drops idle connections.
@@ -202,15 +206,15 @@ func (c *Client) request(ctx context.Context, method, path string, in any, after
 		}
 		content = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://hub"+path, content)
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
 	if err != nil {
 		return nil, fmt.Errorf("ask the hub: %w", err)
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if c.secret != "" {
-		req.Header.Set("Authorization", paneScheme+c.secret)
+	if c.credentials != "" {
+		req.Header.Set("Authorization", c.credentials)
 	}
 	if after > 0 {
 		req.Header.Set("Last-Event-ID", strconv.FormatUint(after, 10))

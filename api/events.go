@@ -31,7 +31,7 @@ func (s *Server) eventRoutes(api huma.API) {
 }
 
 func eventRoute(id, path, summary string) huma.Operation {
-	op := route(id, http.MethodGet, path, summary+": id is the sequence number, event the entry's kind, data the entry")
+	op := route(id, http.MethodGet, path, summary+": id is the sequence number, event the entry's kind, data the entry", ScopeRead)
 	schema := &huma.Schema{Type: huma.TypeString}
 	op.Responses["200"] = &huma.Response{Description: "Entries", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: schema}}}
 	return op

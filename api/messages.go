@@ -44,7 +44,7 @@ type postMessage struct {
 }
 
 func (s *Server) messageRoutes(api huma.API) {
-	huma.Register(api, route("post-message", http.MethodPost, "/messages", "Submit a message"), s.postMessage)
+	huma.Register(api, route("post-message", http.MethodPost, "/messages", "Submit a message", ScopeSubmit), s.postMessage)
 }
 
 func (s *Server) postMessage(ctx context.Context, in *postMessage) (*body[Receipt], error) {

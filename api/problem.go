@@ -116,6 +116,9 @@ func newRoutes(mux *http.ServeMux, version string) huma.API {
 	config.CreateHooks = nil // No links to schemas inside the answers.
 	config.DocsPath, config.SchemasPath = "", ""
 	config.Transformers = []huma.Transformer{ownErrors}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		keySecurity: {Type: "http", Scheme: "bearer", Description: "A key of orchestrator-cc keys add; on the unix socket none is needed."},
+	}
 	config.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
 	return huma.NewAPI(config, badRequests{humago.NewAdapter(mux, "")})
 }
@@ -147,7 +150,7 @@ func ownErrors(ctx huma.Context, _ string, v any) (any, error) {
 		}
 	}
 	if len(faults) > 0 {
-		p.Error.Message = fmt.Sprintf("%s: %s", model.Detail, strings.TrimSpace(faults[0].Field+" "+faults[0].Message))
+		p.Error.Message = fmt.Sprintf("%s: %s", model.Detail, (&protocol.Problems{Faults: faults}).Error())
 		p.Error.Details = &ProblemDetails{Field: faults[0].Field, Faults: faults}
 	}
 	return p, nil
@@ -182,9 +185,25 @@ func problemResponse() *huma.Response {
 	return &huma.Response{Description: "Error", Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
 }
 
-func noRoute(w http.ResponseWriter, r *http.Request) {
-	fault := protocol.Faultf(protocol.CodeNotFound, "there is no route %s %s", r.Method, r.URL.Path).Cure("GET /openapi.json lists them")
-	refusePlain(w, fault)
+// noRoute answers what no route takes: a path that is not there, or a method
+// that is not for it.
+func noRoute(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); pattern != "/" && method != r.Method {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) > 0 {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			refuseAs(w, http.StatusMethodNotAllowed, protocol.Faultf(protocol.CodeInvalid, "%s is not for %s", r.Method, r.URL.Path).Cure("use %s", strings.Join(allowed, " or ")))
+			return
+		}
+		refusePlain(w, protocol.Faultf(protocol.CodeNotFound, "there is no route %s %s", r.Method, r.URL.Path).Cure("GET /openapi.json lists them"))
+	}
 }
 
 // bounded refuses a body that says it is too large, and reads some of it away:
@@ -202,11 +221,13 @@ func bounded(next http.Handler) http.Handler {
 	})
 }
 
-func refusePlain(w http.ResponseWriter, fault *protocol.Fault) {
-	p := problemOf(fault)
+// refusePlain answers with an error outside huma.
+func refusePlain(w http.ResponseWriter, err error) { refuseAs(w, problemOf(err).status, err) }
+
+func refuseAs(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(p.status)
-	_ = json.NewEncoder(w).Encode(p) // A reader who went away needs no answer.
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(problemOf(err)) // A reader who went away needs no answer.
 }
 
 // writeProblem answers before any handler has run.

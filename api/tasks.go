@@ -61,11 +61,11 @@ type taskControl struct {
 }
 
 func (s *Server) taskRoutes(api huma.API) {
-	huma.Register(api, route("submit-task", http.MethodPost, "/submit_task", "Give the boss a task"), s.submitTask)
-	huma.Register(api, route("task-status", http.MethodGet, "/tasks/{taskId}/status", "State and result of a task"), s.taskStatus)
-	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "Every task, newest first"), s.listTasks)
-	huma.Register(api, route("show-task", http.MethodGet, "/tasks/{taskId}", "A task with its tree and attempts"), s.showTask)
-	huma.Register(api, route("control-task", http.MethodPost, "/tasks/{taskId}/control", "Cancel or retry a task"), s.controlTask)
+	huma.Register(api, route("submit-task", http.MethodPost, "/submit_task", "Give the company a task", ScopeSubmit), s.submitTask)
+	huma.Register(api, route("task-status", http.MethodGet, "/tasks/{taskId}/status", "State and result of a task", ScopeRead), s.taskStatus)
+	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "Every task, newest first", ScopeRead), s.listTasks)
+	huma.Register(api, route("show-task", http.MethodGet, "/tasks/{taskId}", "A task with its tree and attempts", ScopeRead), s.showTask)
+	huma.Register(api, route("control-task", http.MethodPost, "/tasks/{taskId}/control", "Cancel or retry a task", ScopeSubmit), s.controlTask)
 }
 
 func (s *Server) submitTask(ctx context.Context, in *submitTask) (*body[Submitted], error) {
