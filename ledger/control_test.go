@@ -69,7 +69,7 @@ func TestCancelOneBranch(t *testing.T) {
 	child := o.task(root).Children[0].ID
 	o.order(protocol.Cancel, coder, orderParams{Task: child})
 	o.answer(o.take(tester), "tested")
-	if d, ok := o.ready(manager); !ok || !strings.HasPrefix(d.Body, coder+" failed: cancelled by user") {
+	if d, ok := o.ready(manager); !ok || !strings.Contains(d.Body, coder+" failed: cancelled by user") {
 		t.Errorf("got %+v, want the manager told of the cancelled branch", d)
 	}
 	o.wantSound()

@@ -145,13 +145,14 @@ func (p *parcel) body() string {
 }
 
 func (r result) body() string {
-	switch {
-	case r.Child == "":
+	if r.Child == "" {
 		return r.Text
-	case r.Status == protocol.Failed:
-		return r.Agent + " failed: " + r.Text
 	}
-	return "Result of " + r.Agent + " (" + string(r.Status) + "):\n" + r.Text
+	text := r.Text
+	if r.Status == protocol.Failed {
+		text = r.Agent + " failed: " + text
+	}
+	return protocol.Result{From: r.Agent, Status: r.Status, Text: text}.String()
 }
 
 // applyStep carries a delivery one step further.

@@ -37,12 +37,15 @@ func TestEscalation(t *testing.T) {
 	o.answer(o.take(tester), "tested")
 	o.exhaust(coder)
 	m := o.take(manager)
-	want := coder + " failed: it E_AGENT_DIED\n\nResult of " + tester + " (success):\ntested"
+	want := "Result of " + coder + " (failed):\n" + coder + " failed: it E_AGENT_DIED\n\nResult of " + tester + " (success):\ntested"
 	if diff := cmp.Diff(want, m.Body); diff != "" {
 		t.Fatalf("manager reads (-want +got):\n%s", diff)
 	}
+	if got := protocol.ParseResults(m.Body, coder, tester); len(got) != 2 || got[0].Status != protocol.Failed {
+		t.Errorf("got %+v, want both results readable for a program", got)
+	}
 	o.fail(m, protocol.CodeTimeout, false)
-	if b, ok := o.ready(boss); !ok || b.Body != manager+" failed: it E_TIMEOUT" {
+	if b, ok := o.ready(boss); !ok || b.Body != "Result of "+manager+" (failed):\n"+manager+" failed: it E_TIMEOUT" {
 		t.Fatalf("boss reads %+v, want the manager's failure", b)
 	}
 	o.fail(o.take(boss), protocol.CodeTimeout, false)
@@ -65,7 +68,7 @@ func TestEscalation(t *testing.T) {
 	o.order(protocol.Retry, boss, orderParams{Task: root, Text: "take your time"})
 	o.wantState(root, protocol.TaskPending)
 	b := o.take(boss)
-	if b.Attempt != 2 || b.Body != "build it\n\ntake your time\n\n"+manager+" failed: it E_TIMEOUT" {
+	if b.Attempt != 2 || b.Body != "build it\n\ntake your time\n\nResult of "+manager+" (failed):\n"+manager+" failed: it E_TIMEOUT" {
 		t.Errorf("got attempt %d with %q, want the second with the person's words and the result", b.Attempt, b.Body)
 	}
 	o.answer(b, "done")

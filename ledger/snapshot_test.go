@@ -226,4 +226,7 @@ func TestApplyIsTotal(t *testing.T) {
 	if got := o.l.Anomalies(); got != len(bad)+1 {
 		t.Errorf("an entry that was applied before: got %d anomalies, want %d", got, len(bad)+1)
 	}
+	if got := o.l.Seq(); got != uint64(len(o.entries)) {
+		t.Errorf("got sequence %d after an old entry, want %d", got, len(o.entries))
+	}
 }
