@@ -111,15 +111,23 @@ func stepEntry(now time.Time, s *protocol.Step) protocol.Entry {
 func (p *parcel) delivery() Delivery {
 	d := Delivery{
 		Agent: p.seat.name, Messages: slices.Clone(p.Messages), Attempt: p.Attempt, Req: p.Req, Step: p.Step,
-		Root: p.Task, From: p.From, Type: p.Kind, Body: p.body(),
+		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(),
 	}
 	if !p.underWay() {
 		d.Attempt, d.Req = p.Attempt+1, ""
 	}
 	if p.node != nil {
-		d.Task, d.Root, d.Timeout = p.node.ID, p.node.root.ID, p.node.Timeout
+		d.Task, d.Timeout = p.node.ID, p.node.Timeout
 	}
 	return d
+}
+
+// root is the root of the tree it is typed for.
+func (p *parcel) root() string {
+	if p.node != nil {
+		return p.node.root.ID
+	}
+	return p.Task
 }
 
 // body composes the prompt.

@@ -54,6 +54,11 @@ func TestWholeCompany(t *testing.T) {
 	if last := o.entries[len(o.entries)-2].Message; last.Closing == nil || last.Closing.LatencyMS != 2000 || last.Closing.Evidence != "channel" {
 		t.Errorf("got closing %+v, want success after 2000 ms by the channel", last.Closing)
 	}
+	for _, e := range o.entries {
+		if e.Step != nil && e.Step.Task != root {
+			t.Errorf("got step %s of task %q, want %q", e.Step.Name, e.Step.Task, root)
+		}
+	}
 	if got := o.l.Metrics(); got.MessagesReceived != got.MessagesSent {
 		t.Errorf("got %d of %d messages received, want all", got.MessagesReceived, got.MessagesSent)
 	}

@@ -86,7 +86,6 @@ type Ledger struct {
 	roots       []*node          // by age
 	shelf       shelf            // closed trees, by the time they closed
 	undelivered map[string]int   // message id -> panes that have yet to take it
-	readers     map[string]*node // id of a result -> the task it was typed for
 	dueNodes    map[*node]struct{}
 	dueNotes    map[*parcel]struct{}
 	timers      expiries
@@ -105,7 +104,6 @@ func New(r Rules) *Ledger {
 		seen:        map[key]struct{}{},
 		nodes:       map[string]*node{},
 		undelivered: map[string]int{},
-		readers:     map[string]*node{},
 		dueNodes:    map[*node]struct{}{},
 		dueNotes:    map[*parcel]struct{}{},
 		tally:       tally{ByType: map[protocol.Type]int{}, ByAgent: map[string]int{}},

@@ -106,7 +106,7 @@ func (l *Ledger) lastStep(n *node, code protocol.Code, reason string, now time.T
 }
 
 func (p *parcel) drop(code protocol.Code, reason string) *protocol.Step {
-	s := &protocol.Step{Name: protocol.DeadEnd, Agent: p.seat.name, Messages: slices.Clone(p.Messages), Task: p.delivery().Root, Attempt: p.Attempt, Req: p.Req, Code: code, Reason: reason}
+	s := &protocol.Step{Name: protocol.DeadEnd, Agent: p.seat.name, Messages: slices.Clone(p.Messages), Task: p.root(), Attempt: p.Attempt, Req: p.Req, Code: code, Reason: reason}
 	switch code {
 	case protocol.CodeCancelled:
 		s.Name = protocol.Dropped

@@ -55,7 +55,6 @@ func (l *Ledger) putAway(n *node) {
 		s.whole++
 		s.bytes -= old.size
 		if n := l.stillClosed(old); n != nil {
-			l.unread(n)
 			n.shorten()
 		}
 	}
@@ -76,7 +75,6 @@ func (l *Ledger) forget() {
 		if n == nil || n.atWork() {
 			continue
 		}
-		l.unread(n)
 		l.drop(n)
 		if at, found := slices.BinarySearchFunc(l.roots, n, bySeq); found {
 			l.roots = slices.Delete(l.roots, at, at+1)
@@ -92,38 +90,6 @@ func (l *Ledger) drop(n *node) {
 	delete(l.dueNodes, n)
 	for _, k := range n.kids {
 		l.drop(k)
-	}
-}
-
-// unread forgets which results were typed for a tree.
-func (l *Ledger) unread(n *node) {
-	for id := range n.heard {
-		delete(l.readers, id)
-	}
-	for _, k := range n.kids {
-		l.unread(k)
-	}
-}
-
-// heard lists the results that were handed to a task.
-func (n *node) heard(yield func(string) bool) {
-	lists := [][]result{n.Results}
-	if n.parcel != nil {
-		lists = append(lists, n.parcel.Results)
-	}
-	for _, list := range lists {
-		for _, r := range list {
-			if !yield(r.Message) {
-				return
-			}
-		}
-	}
-	for _, a := range n.Attempts {
-		for _, id := range a.Messages {
-			if id != n.ID && !yield(id) {
-				return
-			}
-		}
 	}
 }
 

@@ -135,11 +135,6 @@ func (l *Ledger) Restore(data []byte) error {
 	}
 	fresh.shelf = s.Shelf.restore()
 	fresh.restoreQueues(s.Notes)
-	for _, t := range fresh.shelf.trees[:fresh.shelf.whole] {
-		if n := fresh.stillClosed(t); n != nil {
-			fresh.unread(n)
-		}
-	}
 	*l = *fresh
 	return nil
 }
@@ -213,9 +208,6 @@ func (l *Ledger) restoreQueues(notes []savedParcel) {
 		if p := n.parcel; p != nil {
 			p.seat, p.node = n.seat, n
 			l.restoreParcel(p)
-		}
-		for id := range n.heard {
-			l.readers[id] = n
 		}
 		if n.owes() {
 			l.dueNodes[n] = struct{}{}

@@ -141,14 +141,11 @@ func TestLookingUp(t *testing.T) {
 	if _, err := o.l.Task(""); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("empty id: got %v, want %s", err, protocol.CodeNotFound)
 	}
-	if got := o.l.RootOf(child); got != root {
-		t.Errorf("root of the child: got %q, want %q", got, root)
-	}
 	if got, _ := o.l.Working(manager); got != root {
 		t.Errorf("manager works on: got %q, want %q", got, root)
 	}
-	if got := o.l.RootOf("unknown"); got != "" {
-		t.Errorf("root of nothing: got %q, want none", got)
+	if got, ok := o.l.TaskOf("unknown"); ok {
+		t.Errorf("task of nothing: got %q, want none", got)
 	}
 	o.answer(o.take(coder), "done")
 	d, _ := o.ready(manager)
@@ -156,13 +153,6 @@ func TestLookingUp(t *testing.T) {
 		t.Errorf("task of a waiting result: got %q, want %q", got, root)
 	}
 	o.answer(o.take(manager), "done")
-	if got := o.l.RootOf(d.Messages[0]); got != root {
-		t.Errorf("root of a result that was typed: got %q, want %q", got, root)
-	}
-	restored := New(o.rules)
-	if err := restored.Restore([]byte(snapshot(t, o.l))); err != nil || restored.RootOf(d.Messages[0]) != root {
-		t.Errorf("restored: got %v, root %q, want %q", err, restored.RootOf(d.Messages[0]), root)
-	}
 	newer := o.ask(user, boss, "later")
 	if got := o.l.Tasks(); len(got) != 2 || got[0].ID != newer {
 		t.Errorf("got %+v, want the newest first", got)

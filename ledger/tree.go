@@ -158,7 +158,7 @@ func (l *Ledger) applyAnswer(e protocol.Entry, a *protocol.Accepted) bool {
 		return n != nil && l.closeNode(e, a, n)
 	}
 	if w := l.nodes[a.Parent]; w != nil && w.open() && w.seat.name == m.To() {
-		l.hear(w, result{Message: m.ID(), Agent: l.word(m.From()), Status: protocol.Failed, Text: m.Text()})
+		w.Results = append(w.Results, result{Message: m.ID(), Agent: l.word(m.From()), Status: protocol.Failed, Text: m.Text()})
 		l.gather(w)
 		return true
 	}
@@ -219,7 +219,7 @@ func (l *Ledger) handUp(e protocol.Entry, a *protocol.Accepted, n *node) {
 	case n.Collected:
 		l.tally.Received++
 	case p != nil && p.open():
-		l.hear(p, r)
+		p.Results = append(p.Results, r)
 	case l.seats[n.From] != nil:
 		l.addNote(e, &parcel{seat: l.seats[n.From], Kind: protocol.Response, Messages: []string{r.Message}, From: n.seat.name, Weight: n.Weight, Results: []result{r}, Task: n.root.ID})
 	default:
@@ -228,12 +228,6 @@ func (l *Ledger) handUp(e protocol.Entry, a *protocol.Accepted, n *node) {
 	if p != nil {
 		l.gather(p)
 	}
-}
-
-// hear keeps a result until it can be typed.
-func (l *Ledger) hear(n *node, r result) {
-	n.Results = append(n.Results, r)
-	l.readers[r.Message] = n
 }
 
 // gather makes one delivery of a task's results once the last of them is

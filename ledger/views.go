@@ -49,32 +49,21 @@ func (l *Ledger) Task(id string) (protocol.Task, error) {
 	return n.tree(), nil
 }
 
-// TaskOf finds the task that a request began, that a result was handed to, or
-// that a note which still waits speaks about. Of old trees only the requests
-// are known.
+// TaskOf finds the task that a request began, or that a message which still
+// waits belongs to.
 func (l *Ledger) TaskOf(message string) (id string, ok bool) {
 	if n := l.nodes[message]; n != nil {
-		return n.ID, true
-	}
-	if n := l.readers[message]; n != nil {
 		return n.ID, true
 	}
 	for _, s := range l.order {
 		if p := s.notes[message]; p != nil {
 			return p.Task, p.Task != ""
 		}
+		if c := s.current; c != nil && c.parcel != nil && slices.Contains(c.parcel.Messages, message) {
+			return c.ID, true
+		}
 	}
 	return "", false
-}
-
-// RootOf is the root of the tree that a message belongs to, empty where TaskOf
-// finds none.
-func (l *Ledger) RootOf(message string) string {
-	id, _ := l.TaskOf(message)
-	if n := l.nodes[id]; n != nil {
-		return n.root.ID
-	}
-	return id
 }
 
 // Working is the task an agent holds.
