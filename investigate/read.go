@@ -17,6 +17,8 @@ const (
 	// maxSource is the largest file that is read whole, to be parsed. Source
 	// files people write are far smaller; generated ones are named as a Problem.
 	maxSource = 4 << 20
+	// binaryProbe is how much of a file must be free of zero bytes to be parsed.
+	binaryProbe = 8 << 10
 )
 
 var (
@@ -90,14 +92,24 @@ func source(path string, buf *bytes.Buffer) error {
 		return err
 	}
 	defer f.Close()
-	buf.Reset()
-	if _, err := io.Copy(buf, io.LimitReader(f, maxSource+1)); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return err
 	}
-	if bytes.IndexByte(buf.Bytes()[:min(buf.Len(), 8<<10)], 0) >= 0 {
+	// Of a giant only the head is read, to tell whether it is text at all.
+	most, giant := info.Size()+1, info.Size() > maxSource
+	if giant {
+		most = binaryProbe
+	}
+	buf.Reset()
+	buf.Grow(int(most) + bytes.MinRead)
+	if _, err := io.Copy(buf, io.LimitReader(f, most)); err != nil {
+		return err
+	}
+	if bytes.IndexByte(buf.Bytes()[:min(buf.Len(), binaryProbe)], 0) >= 0 {
 		return errBinary
 	}
-	if buf.Len() > maxSource {
+	if giant {
 		return errTooLarge
 	}
 	return nil

@@ -23,8 +23,8 @@ func GoHeads(src []byte) []byte {
 			continue
 		}
 		end := 0
-		if !bytes.HasPrefix(src, []byte("}\n")) {
-			if end = bytes.Index(src, []byte("\n}\n")) + 1; end == 0 {
+		if !bytes.HasPrefix(src, []byte("}")) {
+			if end = bytes.Index(src, []byte("\n}")) + 1; end == 0 {
 				continue
 			}
 		}

@@ -30,6 +30,7 @@ func TestFileFindsDeclarations(t *testing.T) {
 			"3-5 struct T", "7-9 interface I", "8-8 method I.M", "11-13 method T.M", "15-18 function f", "20-20 function oneLine",
 		}},
 		{"go with a closing brace inside a raw string", Go, "package p\n\nfunc f() string {\n\treturn `\n}\n`\n}\n\nfunc g() {\n}\n", []string{"3-7 function f", "9-10 function g"}},
+		{"go with a note behind the closing brace", Go, "package p\n\nfunc f() {\n\tg()\n} // note\nfunc g() {\n}\n", []string{"3-5 function f", "6-7 function g"}},
 		{"go that does not compile", Go, "package p\n\nfunc f() {\n\tif {\n}\n\nfunc g() {}\n", []string{"3-5 function f", "7-7 function g"}},
 		{"python", Python, "import os\n\nclass A(Base):\n    '''def no(): pass'''\n    @deco\n    async def m(self, x=(1,\n                         2)):\n        def inner():\n            pass\n\ndef f(): return 'def g():'\n", []string{
 			"3-9 class A", "6-9 method A.m", "8-9 function A.m.inner", "11-11 function f",
