@@ -79,7 +79,8 @@ func (k *keeper) look(ctx context.Context) {
 	for _, p := range panes {
 		known[p.Name] = p
 	}
-	whole := err == nil
+	hub, ok := known[tmux.HubPane]
+	whole := err == nil && ok && !hub.Dead
 	for _, spec := range k.spec.Agents {
 		if _, ok := known[spec.Name]; !ok || k.lives[spec.Name] == nil {
 			whole = false
