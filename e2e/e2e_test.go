@@ -50,6 +50,9 @@ func TestScripts(t *testing.T) {
 			"session":    session,
 			"sound":      sound,
 			"taken":      taken,
+
+			"stop-writing":  stopWriting,
+			"go-on-writing": goOnWriting,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

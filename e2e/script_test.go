@@ -50,17 +50,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		program := args[1]
-		if program == filepath.Base(binary) {
-			program = binary // the search path of this process does not have it
-		}
-		cmd := exec.Command(program, args[2:]...)
-		cmd.Dir, cmd.Env = ts.MkAbs("."), os.Environ()
-		for _, name := range homeNames() {
-			cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
-		}
-		out, err := cmd.CombinedOutput()
-		if (err == nil || !neg) && strings.Contains(string(out), args[0]) != neg {
+		out, err := quietly(ts, args[1], args[2:]...)
+		if (err == nil || !neg) && strings.Contains(out, args[0]) != neg {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -68,6 +59,27 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// quietly runs a command as exec would, or session, without a word in the log.
+func quietly(ts *testscript.TestScript, program string, args ...string) (string, error) {
+	switch program {
+	case filepath.Base(binary):
+		program = binary // the search path of this process does not have it
+	case "session":
+		card, err := readCard(ts.MkAbs("."))
+		if err != nil {
+			return "", err
+		}
+		program, args = "tmux", append([]string{"-u", "-L", card.TmuxSocket}, args...)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), os.Environ()
+	for _, name := range homeNames() {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // homeNames are the variables by which a story differs from its test process.
@@ -170,6 +182,26 @@ func sound(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		seen[l.ID] = true
 	}
+}
+
+// stopWriting makes a folder read-only, for root too: stop-writing DIR
+func stopWriting(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: stop-writing DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Rename(dir, dir+".away"))
+	ts.Check(os.WriteFile(dir, nil, 0o400))
+}
+
+// goOnWriting undoes stopWriting: go-on-writing DIR
+func goOnWriting(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: go-on-writing DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Remove(dir))
+	ts.Check(os.Rename(dir+".away", dir))
 }
 
 // taken waits until an agent's program has taken a prompt that it has not
