@@ -48,6 +48,9 @@ type link struct {
 
 // connect finds the project's hub and makes sure that it answers.
 func (a *app) connect(ctx context.Context) (*link, error) {
+	if a.getenv(envURL) != "" {
+		return a.connectFar(ctx)
+	}
 	p, found, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return nil, err
@@ -72,6 +75,35 @@ func (a *app) connect(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	return &link{Client: client, place: p, card: card}, nil
+}
+
+// connectFar reaches the hub that the environment names. The pane of an agent
+// has its own hub's secret beside it, which is none of the other's business.
+func (a *app) connectFar(ctx context.Context) (*link, error) {
+	key := a.getenv(envKey)
+	if file := a.getenv(envKeyFile); key == "" && file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read the key: %w", err)
+		}
+		key = string(data)
+	}
+	key = strings.TrimSpace(key)
+	if key == "" {
+		return nil, withHint(usagef("%s is set, but neither %s nor %s", envURL, envKey, envKeyFile), "make a key there with: orchestrator-cc keys add NAME --scope read --scope submit")
+	}
+	client, err := api.NewRemote(a.getenv(envURL), key, a.getenv(envFingerprint))
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	if err := client.Await(ctx, hubBack); err != nil {
+		client.Close()
+		if errors.Is(err, api.ErrUnreachable) {
+			err = withHint(fmt.Errorf("%w: %w", errNoHub, err), "check %s", envURL)
+		}
+		return nil, err
+	}
+	return &link{Client: client}, nil
 }
 
 // withHub runs a verb's work with a living hub.

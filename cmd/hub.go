@@ -20,7 +20,7 @@ import (
 
 // newHubCommand is what the session's hub window runs.
 func newHubCommand() *cobra.Command {
-	var dir, configPath, engine, server string
+	var dir, configPath, engine, server, listen string
 	c := &cobra.Command{
 		Use:    "hub",
 		Short:  "Serve this project, or stand by where another hub does",
@@ -31,7 +31,7 @@ func newHubCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := hubOptions{place: p, configPath: configPath, engine: engine, server: server}
+			o := hubOptions{place: p, configPath: configPath, engine: engine, server: server, listen: listen}
 			return runHubWindow(c.Context(), o, os.Stdout)
 		},
 	}
@@ -39,6 +39,7 @@ func newHubCommand() *cobra.Command {
 	c.Flags().StringVar(&configPath, "config", "", "the configuration")
 	c.Flags().StringVar(&engine, "engine", "", "the engine for every agent that names none")
 	c.Flags().StringVar(&server, "server", "", "the tmux server's name")
+	c.Flags().StringVar(&listen, "listen", "", "host and port of the HTTP interface")
 	return c
 }
 

@@ -21,6 +21,11 @@ const (
 	envSecret   = "ORCHESTRATOR_CC_SECRET" // proves which agent's pane this is
 	envAgent    = "ORCHESTRATOR_CC_AGENT"  // that agent's name
 	envSpool    = "ORCHESTRATOR_CC_SPOOL"  // where the program in it reports
+	envURL      = "ORCHESTRATOR_CC_URL"    // a hub elsewhere
+	envKey      = "ORCHESTRATOR_CC_KEY"    // the key for it
+	envKeyFile  = "ORCHESTRATOR_CC_KEY_FILE"
+	// envFingerprint is the SHA-256 of its certificate, where that is self-made.
+	envFingerprint = "ORCHESTRATOR_CC_FINGERPRINT"
 )
 
 // maxSocketPath keeps below the 104 bytes that macOS allows for the path of a
@@ -76,6 +81,8 @@ func (p place) stream() string  { return filepath.Join(p.state(), "stream") }
 func (p place) run() string     { return filepath.Join(p.state(), "run") }
 func (p place) reports() string { return filepath.Join(p.state(), "reports") }
 func (p place) diary() string   { return filepath.Join(p.state(), "diary.log") }
+func (p place) keys() string    { return filepath.Join(p.state(), "keys.json") }
+func (p place) tls() string     { return filepath.Join(p.state(), "tls") }
 
 // hash names the project where a path would be too long: sockets, tmux servers.
 func (p place) hash() string {
@@ -149,6 +156,10 @@ type hubCard struct {
 	Config     string    `json:"config,omitempty"`
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
+	// URL is where the HTTP interface is, and Fingerprint the one of its
+	// certificate; both are empty without it.
+	URL         string `json:"url,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
 // readHubCard reads the card; found is false where there is none.

@@ -74,11 +74,11 @@ Begin with:
 	root.SetHelpCommandGroupID(groupCare)
 	root.SetCompletionCommandGroupID(groupCare)
 	root.AddCommand(
-		newInitCommand(a), newUpCommand(a), newAttachCommand(a), newDownCommand(a),
+		newInitCommand(a), newUpCommand(a), newServeCommand(a), newAttachCommand(a), newDownCommand(a),
 		newSendCommand(a), newAnswerCommand(a), newInvestigateCommand(a), newCodeCommand(a),
 		newStatusCommand(a), newTasksCommand(a), newShowCommand(a), newLogCommand(a), newInboxCommand(a), newStatsCommand(a),
 		newCancelCommand(a), newRetryCommand(a), newPauseCommand(a), newResumeCommand(a),
-		newDoctorCommand(a), newVersionCommand(a),
+		newDoctorCommand(a), newKeysCommand(a), newVersionCommand(a),
 		newHubCommand(), newAgentCommand(),
 	)
 	return root

@@ -19,6 +19,7 @@ import (
 type upOptions struct {
 	engine string
 	config string
+	port   string
 	attach bool
 }
 
@@ -33,7 +34,8 @@ func newUpCommand(a *app) *cobra.Command {
 		Short: "Start the session, the hub and the agents, and wait until all are ready",
 		Long:  "Start the session, the hub and the agents, and wait until all are ready.\nSafe to repeat: what runs is kept, what is missing is made.",
 		Example: `  orchestrator-cc up
-  orchestrator-cc up --engine builtin --attach`,
+  orchestrator-cc up --engine builtin --attach
+  orchestrator-cc up --port 8000`,
 		GroupID: groupStart,
 		Args:    takes(false),
 		RunE:    func(c *cobra.Command, _ []string) error { return runUp(c.Context(), a, o) },
@@ -41,6 +43,7 @@ func newUpCommand(a *app) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.engine, "engine", "", "the engine of every agent that names none (default: as configured)")
 	f.StringVar(&o.config, "config", "", "the configuration (default: config/cc-cluster.yaml, else the built-in one)")
+	f.StringVar(&o.port, "port", "", "also serve HTTP on this port of 127.0.0.1, for programs with a key")
 	f.BoolVar(&o.attach, "attach", false, "show the session when it is ready")
 	return c
 }
@@ -58,6 +61,9 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	if hub != nil {
 		a.err.printf("already running in %s\n", p.root)
+		if o.port != "" && hub.card.URL == "" {
+			a.err.printf("%s it serves no HTTP; for that type: orchestrator-cc down, then: up --port %s\n", a.err.paint(yellow, "note:"), o.port)
+		}
 	} else if hub, err = a.start(waiting, p, o); err != nil {
 		return err
 	}
@@ -70,6 +76,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		return err
 	}
 	a.out.printf("%s\n%s", readyTable(a.out, overview), waysIn(overview.Hub, overview.Agents))
+	a.out.printf("%s", httpWay(hub.card))
 	if o.attach {
 		return runAttach(ctx, a, attachOptions{})
 	}
@@ -135,6 +142,11 @@ func (a *app) start(ctx context.Context, p place, o upOptions) (*link, error) {
 // of the tmux server.
 func (a *app) prepare(ctx context.Context, p place, o upOptions) (hubOptions, config.Config, error) {
 	options := hubOptions{place: p, engine: o.engine, log: zerolog.Nop()}
+	listen, err := portAddress(o.port)
+	if err != nil {
+		return options, config.Config{}, err
+	}
+	options.listen = listen
 	if _, err := tmux.Probe(ctx, ""); err != nil {
 		return options, config.Config{}, err
 	}

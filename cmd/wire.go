@@ -32,8 +32,8 @@ import (
 // The plan of the house. One process, the hub:
 //
 //	config -> seats ----.
-//	bus.Log (the lock) -+-> hub.Hub -> api.Server on the unix socket
-//	tmux.Server --------'
+//	bus.Log (the lock) -+-> hub.Hub -> api.Server on the unix socket, and on
+//	tmux.Server --------'              TCP where that is asked for
 //
 // What is opened here is closed here, in the opposite order.
 
@@ -43,6 +43,7 @@ type hubOptions struct {
 	configPath string // "" = the project's own, else the embedded default
 	engine     string // "" = as configured
 	server     string // the tmux server's name
+	listen     string // host:port of the HTTP interface; "" = as configured
 	deaths     int    // of the hubs before this one, in a row
 	log        zerolog.Logger
 }
@@ -79,18 +80,25 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 		return fmt.Errorf("open the hub's socket: %w", err)
 	}
 	defer listener.Close()
+	port, err := openPort(o, cfg)
+	if err != nil {
+		return err
+	}
+	defer port.Close()
 	card := hubCard{
 		PID: os.Getpid(), Socket: socket, TmuxSocket: o.server, Session: cfg.Cluster.SessionName,
 		Project: o.place.hash(), Config: o.configPath, Started: time.Now().UTC(), Version: version(),
+		URL: port.url, Fingerprint: port.fingerprint,
 	}
 	if err := o.place.writeHubCard(card); err != nil {
 		return err
 	}
 	defer o.place.dropHubCard(os.Getpid())
 
-	server := api.New(h, api.Options{Version: version(), Log: o.log})
+	server := api.New(h, api.Options{Version: version(), Log: o.log, Keys: api.NewKeys(o.place.keys())})
 	return h.Run(ctx,
 		func(ctx context.Context) error { return server.Serve(ctx, listener) },
+		func(ctx context.Context) error { return port.serve(ctx, server) },
 		func(ctx context.Context) error { return showHops(ctx, h.Follow(stream.Last(), ""), out) })
 }
 
@@ -144,6 +152,9 @@ func hubPane(o hubOptions, self string) tmux.PaneSpec {
 	}
 	if o.engine != "" {
 		argv = append(argv, "--engine", o.engine)
+	}
+	if o.listen != "" {
+		argv = append(argv, "--listen", o.listen)
 	}
 	return tmux.PaneSpec{Name: "hub", Argv: argv, Dir: o.place.root}
 }

@@ -41,6 +41,7 @@ func (d *document) check(cfg *Config, dir string) {
 	d.checkPersonalities(cfg, dir)
 	d.checkPermissions(*cfg)
 	d.checkAPI(&cfg.API, dir)
+	d.checkRouting(*cfg)
 	d.checkNumbers(*cfg)
 	if s := cfg.Tmux.Socket; s != "" && !socketName.MatchString(s) {
 		d.complain("tmux.socket", `use letters, digits, "_" and "-"`, "%q cannot name a tmux socket", s)
@@ -179,8 +180,24 @@ func (d *document) checkAPI(a *API, dir string) {
 		d.complain("api.listen", "write host and port, such as 127.0.0.1:8000", "%q is not an address", a.Listen)
 		return
 	}
-	if !loopback(host) && !secure {
+	if !loopback(host) && !secure && !a.TLS.SelfMade {
 		d.complain("api.listen", "listen on 127.0.0.1, or add api.tls", "%s can be reached from other machines, which needs TLS", a.Listen)
+	}
+}
+
+// checkRouting finds agents that are not there.
+func (d *document) checkRouting(cfg Config) {
+	var names []string
+	for _, a := range cfg.Agents {
+		names = append(names, a.Name)
+	}
+	for path, name := range map[string]string{
+		"routing.chat": cfg.Routing.Chat, "routing.command_execution": cfg.Routing.CommandExecution,
+		"routing.file_operation": cfg.Routing.FileOperation, "routing.complex_task": cfg.Routing.ComplexTask,
+	} {
+		if name != "" && !slices.Contains(names, name) {
+			d.complain(path, suggest(name, names), "there is no agent %q", name)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type Config struct {
 	Tmux        Tmux
 	Layout      string // LayoutPanes or LayoutWindows
 	API         API
+	Routing     Routing
 	Retry       Retry
 	Limits      Limits
 	Permissions protocol.Matrix // replaces the default matrix; nil when the file has none
@@ -60,12 +61,13 @@ type Agent struct {
 	Command         []string // empty: the engine's command
 	Env             map[string]string
 	Timeout         time.Duration
-	Approvals       string // who decides on tool calls: ApproveAsk, ApproveAllow or ApproveDeny
+	Approvals       string // who decides on tool calls: ApproveAsk and the others
 }
 
 // What happens when an agent's program asks for permission to use a tool.
 const (
 	ApproveAsk   = "ask" // a person decides, in the inbox
+	ApproveKey   = "key" // a person with a key decides, which no pane holds
 	ApproveAllow = "allow"
 	ApproveDeny  = "deny"
 )
@@ -89,8 +91,18 @@ type API struct {
 	TLS    TLS
 }
 
-// TLS names the certificate and its key, absolute; both or none.
-type TLS struct{ Cert, Key string }
+// TLS names the certificate and its key, absolute, both or none; or it asks
+// for a self-made one.
+type TLS struct {
+	Cert, Key string
+	SelfMade  bool
+}
+
+// Routing says who gets a task of the HTTP interface, by its type; empty is
+// the boss.
+type Routing struct {
+	Chat, CommandExecution, FileOperation, ComplexTask string
+}
 
 // Retry is the pause between attempts: Initial, then times Multiplier, at most MaxDelay.
 type Retry struct {

@@ -204,7 +204,7 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 	total := 0
 	for _, object := range []string{
 		odd, "cluster: {" + odd + "}", "agents: [{" + odd + "}]", "engines: {mine: {" + odd + "}}", "tmux: {" + odd + "}",
-		"api: {" + odd + "}", "api: {tls: {" + odd + "}}", "retry: {" + odd + "}", "limits: {" + odd + "}",
+		"api: {" + odd + "}", "api: {tls: {" + odd + "}}", "routing: {" + odd + "}", "retry: {" + odd + "}", "limits: {" + odd + "}",
 		"permissions: [{" + odd + "}]", "journal: {" + odd + "}",
 	} {
 		_, err := config.Parse("c.yaml", []byte(object), "")
@@ -307,6 +307,7 @@ engines:
     submit: [Enter]
     settle: 10ms
 api: {listen: "127.0.0.1:80", tls: {cert: a, key: b}}
+routing: {chat: s}
 retry: {multiplier: 1.5, jitter: true}
 permissions:
   - {from: user, to: all, types: [request]}

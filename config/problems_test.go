@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown key in an agent", boss + "- {name: s, role: specialist_s, markr: S OK, marker: S OK, pane: 1, command: [cat]}\n",
 			[]string{`c.yaml:3:33: agents[1].markr: this key is unknown; did you mean "marker"?`, `c.yaml:3:60: agents[1].pane: this key is unknown; did you mean "pane_index"?`}},
 		{"merge key", "x: &x {turns: 1}\nlimits:\n  <<: *x\n", []string{
-			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, cluster, engine, engines, journal, layout, limits, permissions, retry, tmux`,
+			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, cluster, engine, engines, journal, layout, limits, permissions, retry, routing, tmux`,
 			`c.yaml:3:3: limits.<<: this key is unknown; merge keys are not supported: write the keys out`}},
 		{"repeated key", "engine: auto\nengine: builtin\n", []string{`c.yaml:2:1: engine: this key stands already in line 1; keep one of them`}},
 		{"number for text", "cluster: {name: 12}\n", []string{`c.yaml:1:17: cluster.name: got 12, want text; put it in quotes`}},
@@ -79,7 +79,7 @@ func TestMistakes(t *testing.T) {
 		{"marker like a mention", "agents: [{name: b, role: grand_boss, marker: '@b done', command: [x]}]\n", []string{"c.yaml:1:46: agents[0].marker: \"@b done\" has one of the signs < > @ `, which have a meaning in a reply; write a few words that no ordinary text has, such as \"TESTING OK\""}},
 		{"no personality", "agents: [{name: b, role: grand_boss, marker: B OK}]\n", []string{`c.yaml:1:10: agents[0].personality_prompt_path: b has no personality, and none is embedded for it; write a brief into a file and name it here`}},
 		{"agent's timeout", "agents: [{name: b, role: grand_boss, marker: B OK, command: [x], timeout: 2h}]\n", []string{`c.yaml:1:75: agents[0].timeout: 2h0m0s is more than the hard limit of 1h0m0s; shorten it, or raise limits.hard_limit`}},
-		{"approvals", "agents: [{name: b, role: grand_boss, marker: B OK, command: [x], approvals: never}]\n", []string{`c.yaml:1:77: agents[0].approvals: "never" is not possible here; write one of: allow, ask, deny`}},
+		{"approvals", "agents: [{name: b, role: grand_boss, marker: B OK, command: [x], approvals: never}]\n", []string{`c.yaml:1:77: agents[0].approvals: "never" is not possible here; write one of: allow, ask, deny, key`}},
 		{"permissions", "permissions: [{from: bos, to: testing_specialist, types: [requst]}, {from: user, to: role_x}]\n", []string{
 			`c.yaml:1:22: permissions[0].from: "bos" is no rank, role or agent; did you mean "boss"?`,
 			`c.yaml:1:59: permissions[0].types[0]: "requst" is not a message type; did you mean "request"?`,
@@ -88,6 +88,7 @@ func TestMistakes(t *testing.T) {
 		{"socket", "tmux: {socket: a/b}\n", []string{`c.yaml:1:16: tmux.socket: "a/b" cannot name a tmux socket; use letters, digits, "_" and "-"`}},
 		{"address", "api: {listen: here}\n", []string{`c.yaml:1:15: api.listen: "here" is not an address; write host and port, such as 127.0.0.1:8000`}},
 		{"open to the world", "api: {listen: ':8000'}\n", []string{`c.yaml:1:15: api.listen: :8000 can be reached from other machines, which needs TLS; listen on 127.0.0.1, or add api.tls`}},
+		{"a task for nobody", "routing: {chat: grand_bos}\n", []string{`c.yaml:1:17: routing.chat: there is no agent "grand_bos"; did you mean "grand_boss"?`}},
 		{"half a certificate", "api: {tls: {cert: a.pem}}\n", []string{`c.yaml:1:12: api.tls: cert and key belong together; name the certificate and its key, or neither`}},
 		{"limits against each other", "retry: {initial: 1m}\nlimits: {timeout: 2h, payload_bytes: 10}\n", []string{
 			`c.yaml:1:8: retry.max_delay: 30s is less than the first delay of 1m0s; write at least retry.initial`,

@@ -25,6 +25,7 @@ func (c cursor) read(cfg *Config) {
 		"tmux":        cfg.Tmux.read,
 		"layout":      func(at cursor) { readLayout(at, &cfg.Layout) },
 		"api":         cfg.API.read,
+		"routing":     cfg.Routing.read,
 		"retry":       cfg.Retry.read,
 		"limits":      cfg.Limits.read,
 		"permissions": func(at cursor) { cfg.Permissions = readPermissions(at) },
@@ -57,7 +58,7 @@ func readAgents(at cursor) []Agent {
 			"command":                 words(&agent.Command),
 			"env":                     pairs(&agent.Env),
 			"timeout":                 duration(&agent.Timeout, time.Millisecond, longest),
-			"approvals":               choice(&agent.Approvals, ApproveAsk, ApproveAllow, ApproveDeny),
+			"approvals":               choice(&agent.Approvals, ApproveAsk, ApproveKey, ApproveAllow, ApproveDeny),
 		})
 		agent.Role = protocol.Role(role)
 		agents = append(agents, agent)
@@ -86,8 +87,17 @@ func (a *API) read(at cursor) {
 	at.object(fields{
 		"listen": text(&a.Listen),
 		"tls": func(at cursor) {
-			at.object(fields{"cert": text(&a.TLS.Cert), "key": text(&a.TLS.Key)})
+			at.object(fields{"cert": text(&a.TLS.Cert), "key": text(&a.TLS.Key), "self_made": toggle(&a.TLS.SelfMade)})
 		},
+	})
+}
+
+func (r *Routing) read(at cursor) {
+	at.object(fields{
+		"chat":              text(&r.Chat),
+		"command_execution": text(&r.CommandExecution),
+		"file_operation":    text(&r.FileOperation),
+		"complex_task":      text(&r.ComplexTask),
 	})
 }
 
