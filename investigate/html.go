@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"strings"
 )
 
 //go:embed report.html
@@ -20,7 +21,9 @@ type refGroup struct {
 // file. Its drawing shows what the found code depends on and what depends on it.
 func (r Report) HTML() ([]byte, error) {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"list": func(title string, refs []Ref) refGroup { return refGroup{title, refs} },
+		// Claims are written in Markdown, whose code marks mean nothing here.
+		"plain": func(text string) string { return strings.ReplaceAll(text, "`", "") },
+		"list":  func(title string, refs []Ref) refGroup { return refGroup{title, refs} },
 	}).Parse(reportPage)
 	if err != nil {
 		return nil, fmt.Errorf("write report as HTML: %w", err)

@@ -67,7 +67,7 @@ func Merge(q Question, outcomes []Outcome) Report {
 			r.addNamed(o.Find)
 		}
 	}
-	r.Places = rankPlaces(q, outcomes)
+	r.Places = ownCode(rankPlaces(q, outcomes))
 	r.Places = r.Places[:min(len(r.Places), maxPlaces)]
 	r.Mentions = r.mentionsOutside(rankHits(q, outcomes))
 	r.orderSubjects()
@@ -113,6 +113,16 @@ func (r *Report) addNamed(f *FindResult) {
 			r.Named = append(r.Named, file)
 		}
 	}
+}
+
+// ownCode leaves out what others wrote and what tests feed on, unless nothing
+// else was found.
+func ownCode(places []Place) []Place {
+	own := slices.DeleteFunc(slices.Clone(places), func(p Place) bool { return isSidePath(p.Path) })
+	if len(own) == 0 {
+		return places
+	}
+	return own
 }
 
 // mentionsOutside keeps the best lines that no place covers.

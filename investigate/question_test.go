@@ -36,6 +36,7 @@ func TestParseQuestion(t *testing.T) {
 		{"japanese identifier", "ServeMux はどこで実装されていますか？", "ja", []string{"identifier ServeMux"}},
 		{"japanese words", "リトライの方針はどこにありますか", "ja", []string{"word リトライ|retry", "word 方針|policy"}},
 		{"japanese compound", "再試行処理について", "ja", []string{"word 再試行|retry"}},
+		{"japanese with hiragana inside", "ペインへの貼り付けはどう実装されていますか", "ja", []string{"word 貼り付け|paste", "word ペイン|pane"}},
 		{"japanese quotes", "「接続に失敗しました」を出力する関数", "ja", []string{"quoted 接続に失敗しました", "word 出力|output"}},
 		{"japanese, nothing named", "このコードベースの全体構造を説明して", "ja", nil},
 	}

@@ -31,7 +31,9 @@ const dictionary = `リトライ retry|再試行 retry|再送 retry|認証 auth|
  優先度 priority|優先順位 priority|配送 deliver|配信 deliver|方針 policy|ポリシー policy|エージェント agent|タスク task|画面 screen|入力 input|出力 output|変換 convert|計算 calc|比較 compare|
  並列 parallel|並行 concurren|非同期 async|同期 sync|排他 lock|ロック lock|トランザクション transaction|データベース database|テーブル table|支払 pay|支払い pay|決済 payment|注文 order|在庫 stock|在庫管理 inventory|価格 price|割引 discount|
  ファイル名 filename|圧縮 compress|暗号 crypt|暗号化 encrypt|署名 sign|鍵 key|トークン token|サーバー server|サーバ server|クライアント client|要求 request|応答 response|リクエスト request|レスポンス response|
- パーサー parser|パーサ parser|ルーター router|ハンドラ handler|ハンドラー handler|スケジューラ schedul|バックアップ backup|復元 restore|登録 register|通知 notif|イベント event|状態 state|遷移 transition|描画 render|表示 display|印刷 print|`
+ パーサー parser|パーサ parser|ルーター router|ハンドラ handler|ハンドラー handler|スケジューラ schedul|バックアップ backup|復元 restore|登録 register|通知 notif|イベント event|状態 state|遷移 transition|描画 render|表示 display|印刷 print|
+ ペイン pane|ウィンドウ window|端末 terminal|承認 approv|拒否 den|中断 interrupt|再開 resume|一時停止 pause|報告 report|監視 watch|履歴 histor|委任 delegat|期限 deadline|貼り付け paste|問い合わせ query|
+ 受け取り receiv|取り消し cancel|待ち受け listen|切り替え switch|組み込み builtin|並べ替え sort|`
 
 // translate returns the English word, or "".
 func translate(word string) string {
@@ -46,6 +48,7 @@ func translate(word string) string {
 // japanese takes runs of katakana and of kanji. A run that the dictionary does
 // not know is tried from both ends: 再試行処理 holds 再試行.
 func (p *termParser) japanese() {
+	p.mixedWords()
 	for _, run := range japaneseRuns(p.rest) {
 		if isJapaneseStop(run) {
 			continue
@@ -55,6 +58,18 @@ func (p *termParser) japanese() {
 			continue
 		}
 		p.add(Term{Text: run, Kind: TermWord, Weight: 3})
+	}
+}
+
+// mixedWords takes the dictionary's words with hiragana in them, which the runs
+// of one script would tear apart.
+func (p *termParser) mixedWords() {
+	for entry := range strings.SplitSeq(dictionary, "|") {
+		ja, en, ok := strings.Cut(strings.TrimSpace(entry), " ")
+		if ok && strings.ContainsFunc(ja, isHiragana) && strings.Contains(p.rest, ja) {
+			p.add(Term{Text: ja, Kind: TermWord, Weight: 5, Also: []string{en}})
+			p.rest = strings.ReplaceAll(p.rest, ja, " ")
+		}
 	}
 }
 
@@ -111,4 +126,6 @@ func japaneseRuns(text string) []string {
 
 func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 
-func isKana(r rune) bool { return unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) }
+func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
+
+func isKana(r rune) bool { return isHiragana(r) || unicode.Is(unicode.Katakana, r) }

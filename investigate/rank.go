@@ -32,18 +32,18 @@ func newTermMatcher(t Term) termMatcher {
 
 func (m *termMatcher) matches(text string) bool { return m.re.MatchString(text) }
 
-// strength says how well a declaration fits the term, from 0 to 10.
+// strength says how well a declaration fits the term, from 0 to 12.
 func (m *termMatcher) strength(s *Signature) int {
 	name := m.Text[strings.LastIndexByte(m.Text, '.')+1:]
 	switch {
 	case s.Qualified() == m.Text || strings.HasSuffix(s.Qualified(), "."+m.Text):
-		return 10
+		return 12
 	case strings.EqualFold(s.Name, name):
-		return 9
+		return 10
 	case m.matches(s.Name) && m.fills(s.Name):
-		return 8
+		return 7
 	case m.matches(s.Name):
-		return 6
+		return 5
 	case m.matches(s.Scope):
 		return 3
 	case m.matches(s.Path), m.matches(s.Signature):
@@ -124,7 +124,7 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 		if n := m.strength(&s); n > 0 {
 			score += n * m.Weight
 			covered += m.Weight
-			if n >= 6 {
+			if n >= 5 {
 				why = append(why, m.Text)
 			}
 		}
@@ -138,12 +138,12 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 			inside++
 		}
 	}
-	score = score*(40+60*covered/max(total, 1))/100 + 2*min(inside, 5)
+	score = score*(40+60*covered/max(total, 1))/100 + min(inside, 5)
 	switch {
+	case isSidePath(s.Path):
+		score /= 10
 	case isTestPath(s.Path):
 		score = score * 4 / 10
-	case isSidePath(s.Path):
-		score = score * 5 / 10
 	}
 	if s.Kind == scan.Prototype || s.Kind == scan.Module {
 		score = score * 7 / 10
@@ -187,8 +187,11 @@ func rankHits(q Question, outcomes []Outcome) []Hit {
 					score += matchers[i].Weight
 				}
 			}
-			if isTestPath(h.Path) || isSidePath(h.Path) {
+			switch {
+			case isTestPath(h.Path):
 				score /= 2
+			case isSidePath(h.Path):
+				score /= 10
 			}
 			all = append(all, ranked{h, score})
 		}

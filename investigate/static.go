@@ -233,7 +233,7 @@ func nameRank(s Signature, names []string) int {
 		best -= 50
 	}
 	if isSidePath(s.Path) {
-		best -= 30
+		best -= 300 // so that no exact name there hides the code's own
 	}
 	if s.Kind == scan.Prototype {
 		best -= 10

@@ -31,7 +31,7 @@ func isTestPath(file string) bool {
 func isSidePath(file string) bool {
 	for part := range strings.SplitSeq(dirOf(file), "/") {
 		switch part {
-		case "vendor", "node_modules", "third_party", "thirdparty", "testdata", "fixtures", "dist", "build", "target", "examples", "example":
+		case "vendor", "node_modules", "third_party", "thirdparty", "testdata", "fixtures":
 			return true
 		}
 	}
