@@ -202,6 +202,8 @@ func TestTrapsOfIdentity(t *testing.T) {
 		{name: "mentioned early, then a pause", setup: setup{script: agentstest.Script{Turns: early}}},
 		{name: "mentioned early, then work", setup: setup{script: agentstest.Script{Turns: earlyBusy}}},
 		{name: "mentioned early, then work, id ignored", evidence: agents.ByMarker, setup: setup{script: agentstest.Script{IgnoreID: true, Turns: earlyBusy}}, kinds: screens},
+		{name: "a line by itself, then work, id ignored", evidence: agents.ByMarker, setup: setup{script: agentstest.Script{IgnoreID: true, Turns: [][]agentstest.Act{{say("{marker}"), spin(1500 * time.Millisecond), say("more\n{token}")}}}}},
+		{name: "the token, then work", setup: setup{script: agentstest.Script{Turns: [][]agentstest.Act{{say("one\n{token}"), spin(700 * time.Millisecond), say("more")}}}}},
 		{name: "at the head", setup: setup{script: agentstest.Script{Turns: says("{token}\nand then\n  more")}}},
 		{name: "in the middle", setup: setup{script: agentstest.Script{Turns: says("before {token} after\nand after")}}},
 		{name: "at the head, id ignored", evidence: agents.ByMarker, setup: setup{script: agentstest.Script{IgnoreID: true, Turns: says("{token}\nand then more")}}},
