@@ -70,43 +70,49 @@ func (p *rustParser) macroCall(i, end int, scope string, inImpl bool) int {
 
 // item reads the item whose keyword stands at i; it returns i where there is none.
 func (p *rustParser) item(start, i, end int, f found, inImpl bool) int {
-	f.from, f.at, f.name = start, i+1, p.text(i+1)
-	if !p.isWord(i+1) && !p.is(i, "impl") {
+	if p.is(i, "impl") {
+		return p.impl(i, end, f.scope)
+	}
+	if !p.isWord(i + 1) {
 		return i
 	}
+	f.from, f.at, f.name = start, i+1, p.text(i+1)
+	if f.kind = p.itemKind(i, inImpl); f.kind != "" {
+		return p.block(f, i+2, end, f.kind == Interface)
+	}
 	switch {
-	case p.is(i, "fn"):
-		f.kind = Function
-		if inImpl {
-			f.kind = Method
-		}
-		return p.block(f, i+2, end, false)
-	case p.is(i, "struct"):
-		f.kind = Struct
-		return p.block(f, i+2, end, false)
-	case p.is(i, "union") && (p.mark(i+2) == '{' || p.mark(i+2) == '<'):
-		f.kind = Union
-		return p.block(f, i+2, end, false)
-	case p.is(i, "enum"):
-		f.kind = Enum
-		return p.block(f, i+2, end, false)
-	case p.is(i, "trait"):
-		f.kind = Interface
-		return p.block(f, i+2, end, true)
-	case p.is(i, "mod"):
-		f.kind = Module
-		return p.block(f, i+2, end, false)
-	case p.is(i, "type"):
-		f.kind = Type
-		return p.block(f, i+2, end, false)
-	case p.is(i, "impl"):
-		return p.impl(i, end, f.scope)
 	case p.is(i, "use"):
 		return p.use(i, end)
 	case p.is(i, "crate") && p.is(i-1, "extern"):
 		p.addImport(f.name, i)
 	}
 	return i
+}
+
+// itemKind is what the keyword at i declares, or "".
+func (p *rustParser) itemKind(i int, inImpl bool) Kind {
+	switch p.text(i) {
+	case "fn":
+		if inImpl {
+			return Method
+		}
+		return Function
+	case "struct":
+		return Struct
+	case "union":
+		if p.mark(i+2) == '{' || p.mark(i+2) == '<' {
+			return Union
+		}
+	case "enum":
+		return Enum
+	case "trait":
+		return Interface
+	case "mod":
+		return Module
+	case "type":
+		return Type
+	}
+	return ""
 }
 
 // block adds an item and reads what its braces hold. The head ends at the first
