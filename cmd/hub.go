@@ -69,6 +69,7 @@ func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
 				o.log.Error().Err(err).Msg("hub ended")
 				return err
 			}
+			bootsOf(o.place).lasted() // an end in good order is no crash
 			return nil
 		}
 		if err := standBy(ctx, o, out); err != nil {
