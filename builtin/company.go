@@ -53,16 +53,17 @@ func (b boss) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (s
 	if !ok {
 		return b.alone(ctx, p.Body, say)
 	}
-	results := protocol.ParseResults(p.Body, m.Name)
-	if len(results) == 0 {
+	results := protocol.ParseResults(p.Body, b.names()...)
+	switch {
+	case len(results) == 0:
 		say("this is for " + m.Name)
 		return mention(m.Name, p.Body), nil
+	case len(results) > 1 || results[0].From != m.Name:
+		return p.Body, nil // no investigation: passed on as it came
+	case results[0].Status == protocol.Failed:
+		return "", fmt.Errorf("%s could not investigate: %s", m.Name, results[0].Text)
 	}
-	last := results[len(results)-1]
-	if last.Status == protocol.Failed {
-		return "", fmt.Errorf("%s could not investigate: %s", m.Name, last.Text)
-	}
-	return last.Text, nil
+	return results[0].Text, nil
 }
 
 // alone investigates in this process, for want of anybody to ask.
@@ -82,6 +83,13 @@ func (d Desk) find(rank protocol.Rank) (Member, bool) {
 		}
 	}
 	return Member{}, false
+}
+
+func (d Desk) names() (names []string) {
+	for _, m := range d.Team {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // seatOf finds who does a kind of work: the member of that name, else the

@@ -194,3 +194,15 @@ func TestMentionKeepsTextWhole(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestResultsOfNoInvestigationArePassedOn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, me := range team[:2] {
+		body := protocol.Result{From: "testing_specialist", Status: protocol.Success, Text: "done"}.String()
+		got, err := Investigator(Desk{Member: me, Team: team, Code: o.code, Files: o.files}).Reply(t.Context(), protocol.Prompt{Body: body}, func(string) {})
+		if err != nil || got != body {
+			t.Errorf("%s: got %q, %v, want the results as they came", me.Name, got, err)
+		}
+	}
+}

@@ -20,9 +20,19 @@ import (
 //	/fail REASON           end the turn as a failure
 //	/die                   end the program, as a crash would
 //	/delegate AGENT        ask AGENT; the indented lines below are its prompt
+//	/shell COMMAND         run COMMAND once a person has approved it; off
+//	                       unless there is a Shell
 //
 // A prompt without a command goes to the brain it stands before.
-type Drill struct{ Else Brain }
+type Drill struct {
+	Else  Brain
+	Shell Shell // nil = off
+}
+
+// Shell runs a command for an agent, after asking whether it may.
+type Shell interface {
+	Run(ctx context.Context, command string) (output string, err error)
+}
 
 // Reply follows the commands of the prompt.
 func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
@@ -58,11 +68,27 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			i += len(block)
 			answer = append(answer, "@"+rest+":")
 			answer = append(answer, dedent(block)...)
+		case "/shell":
+			output, err := d.shell(ctx, rest)
+			if err != nil {
+				return "", err
+			}
+			answer = append(answer, output)
 		default:
-			return "", fmt.Errorf("unknown command %s; use /say, /think, /lines, /fail, /die or /delegate", word)
+			return "", fmt.Errorf("unknown command %s; use /say, /think, /lines, /fail, /die, /delegate or /shell", word)
 		}
 	}
 	return strings.Join(answer, "\n"), nil
+}
+
+func (d Drill) shell(ctx context.Context, command string) (string, error) {
+	switch {
+	case d.Shell == nil:
+		return "", errors.New("/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time")
+	case command == "":
+		return "", errors.New("/shell needs a command")
+	}
+	return d.Shell.Run(ctx, command)
 }
 
 func think(ctx context.Context, text string) error {

@@ -44,18 +44,14 @@ func (m manager) Reply(ctx context.Context, p protocol.Prompt, say func(string))
 		return m.goOn(ctx, in, say)
 	}
 	in, err := m.remember()
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.Body, nil // no investigation of mine: passed on as they came
+	}
 	if err != nil {
 		return "", err
 	}
 	in.take(results)
 	return m.goOn(ctx, in, say)
-}
-
-func (m manager) names() (names []string) {
-	for _, t := range m.Team {
-		names = append(names, t.Name)
-	}
-	return names
 }
 
 // begin plans the first round from the question, the tree and what earlier
@@ -195,9 +191,6 @@ func (m manager) keep(in *inquiry) error {
 
 func (m manager) remember() (*inquiry, error) {
 	data, err := os.ReadFile(m.memory())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("these results belong to no investigation I know; ask the question again")
-	}
 	in := &inquiry{}
 	if err == nil {
 		err = json.Unmarshal(data, in)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,14 +28,24 @@ type company struct {
 	project string
 }
 
+// newCompany starts the five of the built-in engine.
 func newCompany(t testing.TB) *company {
+	t.Helper()
+	c := newProject(t, "")
+	c.run("up", "--engine", "builtin")
+	return c
+}
+
+// newProject makes a home with a project in it, which has the given
+// configuration, or none. Nothing runs there yet.
+func newProject(t testing.TB, config string) *company {
 	t.Helper()
 	h, err := newHome()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &company{t: t, home: h, project: filepath.Join(h.dir, "project")}
-	if err := os.Mkdir(c.project, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.project, "config"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -43,7 +54,11 @@ func newCompany(t testing.TB) *company {
 		}
 		h.close(c.project)
 	})
-	c.run("up", "--engine", "builtin")
+	if config != "" {
+		if err := os.WriteFile(filepath.Join(c.project, "config", "cc-cluster.yaml"), []byte(config), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return c
 }
 
@@ -171,8 +186,9 @@ func reports(spool string) (all []protocol.Report) {
 
 func (c *company) dumpDiary() {
 	data, _ := os.ReadFile(filepath.Join(c.project, stateFolder, "diary.log"))
-	lines := strings.Split(string(data), "\n")
-	c.t.Logf("the diary's end:\n%s", strings.Join(lines[max(0, len(lines)-60):], "\n"))
+	lines := slices.DeleteFunc(strings.Split(string(data), "\n"), func(l string) bool { return strings.Contains(l, `"message":"request"`) })
+	out, err := c.command("status").CombinedOutput()
+	c.t.Logf("the diary's end:\n%s\nstatus: %v\n%s", strings.Join(lines[max(0, len(lines)-60):], "\n"), err, out)
 }
 
 // until waits for a condition and fails with its last word.
@@ -182,15 +198,19 @@ func until(t testing.TB, limit time.Duration, condition func(context.Context) (b
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	last := ""
 	for {
 		ok, word := condition(ctx)
 		if ok {
 			return
 		}
+		if ctx.Err() == nil {
+			last = word // what it says once the time is up is only that
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("not within %s: %s", limit, word)
+			t.Fatalf("not within %s: %s", limit, last)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type book struct {
 }
 
 // snapshotEvery bounds how many entries a restart replays.
-const snapshotEvery = 20_000
+const snapshotEvery = 50_000
 
 // openBook restores the newest snapshot and replays what came after it.
 func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, error) {

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"orchestrator-cc/ledger"
@@ -11,6 +12,9 @@ import (
 // clerk does what is due without anybody asking: it writes the entries that
 // time or earlier entries made due, and cuts exchanges that were cancelled.
 func (h *Hub) clerk(ctx context.Context) error {
+	if err := h.giveUpTheDismissed(ctx); err != nil {
+		return ignoreEnd(ctx, err)
+	}
 	for ctx.Err() == nil {
 		changed := h.book.wait()
 		var plan ledger.Plan
@@ -31,6 +35,20 @@ func (h *Hub) clerk(ctx context.Context) error {
 		sleep(ctx, plan.Wake, changed, nil)
 	}
 	return nil
+}
+
+// giveUpTheDismissed ends what an earlier hub had under way for agents that
+// the configuration no longer has: nobody would ever end it.
+func (h *Hub) giveUpTheDismissed(ctx context.Context) error {
+	return h.book.write(ctx, func(l *ledger.Ledger, now time.Time) (batch []protocol.Entry) {
+		for _, d := range l.UnderWay() {
+			if h.workers[d.Agent] == nil {
+				reason := fmt.Sprintf("%s is no longer in the configuration", d.Agent)
+				batch = append(batch, l.Fail(d, ledger.Failure{Code: protocol.CodeUnknownAgent, Reason: reason}, now)...)
+			}
+		}
+		return batch
+	})
 }
 
 // sleep waits for either change or for the moment wake, whichever is first.

@@ -99,7 +99,6 @@ func (h *Hub) Overview() protocol.Overview {
 			o.Inbox[i].Screen = w.screen()
 		}
 	}
-	slices.Reverse(o.Tasks)
 	o.Hub = h.health()
 	return o
 }
@@ -137,7 +136,6 @@ func (h *Hub) Task(id string) (t protocol.Task, err error) {
 // Tasks lists the root tasks, newest first.
 func (h *Hub) Tasks() (tasks []protocol.Task) {
 	h.book.read(func(l *ledger.Ledger) { tasks = l.Tasks() })
-	slices.Reverse(tasks)
 	return tasks
 }
 

@@ -103,7 +103,7 @@ func ignoreEnd(ctx context.Context, err error) error {
 }
 
 func (w *worker) loop(ctx context.Context) error {
-	for _, d := range w.leftUnderWay() {
+	for _, d := range w.underWay() {
 		if err := w.exchange(ctx, d, d.Step); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (w *worker) loop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (w *worker) leftUnderWay() (mine []ledger.Delivery) {
+func (w *worker) underWay() (mine []ledger.Delivery) {
 	w.book.read(func(l *ledger.Ledger) {
 		for _, d := range l.UnderWay() {
 			if d.Agent == w.Name {
@@ -139,7 +139,7 @@ func (w *worker) leftUnderWay() (mine []ledger.Delivery) {
 
 // claim takes the next delivery if the agent is free for one.
 func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error) {
-	if w.agent.Status().State != protocol.Idle {
+	if w.isDead() || w.agent.Status().State != protocol.Idle {
 		return nil, time.Time{}, nil
 	}
 	now := time.Now().UTC()
@@ -161,7 +161,23 @@ func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error)
 	if found == nil {
 		return nil, wake, nil
 	}
-	return found, wake, w.book.persist(ctx, entry)
+	if err := w.book.persist(ctx, entry); err != nil {
+		return nil, wake, err
+	}
+	// Somebody may have cancelled it before the claim was on disk.
+	for _, d := range w.underWay() {
+		if d.Req == found.Req {
+			return found, wake, nil
+		}
+	}
+	return nil, wake, nil
+}
+
+// isDead tells of a death that the agent itself may not have noticed yet.
+func (w *worker) isDead() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dead != ""
 }
 
 func (w *worker) epoch() string {
