@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -68,6 +69,7 @@ func (w *worker) died(why string) {
 	w.mu.Lock()
 	w.dead = why
 	w.mu.Unlock()
+	w.agent.Poke() // a dying pane prints nothing that would wake its agent
 	w.onChange(agents.Status{})
 }
 
@@ -119,11 +121,26 @@ func (w *worker) loop(ctx context.Context) error {
 			if err := w.exchange(ctx, *d, ""); err != nil {
 				return err
 			}
+			w.trimSpool()
 			continue
 		}
 		sleep(ctx, wake, changed, w.moved)
 	}
 	return ctx.Err()
+}
+
+// trimSpool empties a spool that has grown large. It is called between two
+// exchanges, when everything the program said is in the stream already; the
+// program appends, so it goes on at the file's new end.
+func (w *worker) trimSpool() {
+	const large = 4 << 20
+	info, err := os.Stat(w.Spool)
+	if w.Spool == "" || err != nil || info.Size() < large {
+		return
+	}
+	if err := os.Truncate(w.Spool, 0); err != nil {
+		w.log.Warn().Err(err).Msg("spool not trimmed")
+	}
 }
 
 func (w *worker) underWay() (mine []ledger.Delivery) {

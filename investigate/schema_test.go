@@ -1,5 +1,3 @@
-//go:build schema
-
 package investigate
 
 import (
