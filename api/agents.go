@@ -52,34 +52,32 @@ func (s *Server) agentRoutes(api huma.API) {
 	huma.Register(api, route("shutdown", http.MethodPost, "/shutdown", "End the hub and its session", ScopeAdmin), s.shutdown)
 }
 
-func (s *Server) overview() protocol.Overview {
-	o := s.hub.Overview()
-	o.Agents, o.Tasks, o.Inbox, o.Hub.Problems = list(o.Agents), newestFirst(o.Tasks), list(o.Inbox), list(o.Hub.Problems)
-	return o
+func (s *Server) status(ctx context.Context, _ *struct{}) (*body[protocol.Overview], error) {
+	return answer(s.overview(callerOf(ctx)))
 }
 
-func (s *Server) status(context.Context, *struct{}) (*body[protocol.Overview], error) {
-	return answer(s.overview())
-}
-
-func (s *Server) listAgents(context.Context, *struct{}) (*body[AgentList], error) {
-	return answer(AgentList{Agents: s.overview().Agents})
+func (s *Server) listAgents(ctx context.Context, _ *struct{}) (*body[AgentList], error) {
+	return answer(AgentList{Agents: s.overview(callerOf(ctx)).Agents})
 }
 
 func (s *Server) controlAgent(ctx context.Context, in *agentControl) (*body[Receipt], error) {
 	return s.command(ctx, in.Name, in.Body.Command, order{})
 }
 
-func (s *Server) inbox(context.Context, *struct{}) (*body[Inbox], error) {
-	return answer(Inbox{Inbox: s.overview().Inbox})
+func (s *Server) inbox(ctx context.Context, _ *struct{}) (*body[Inbox], error) {
+	return answer(Inbox{Inbox: s.overview(callerOf(ctx)).Inbox})
 }
 
 // answerInbox gives a stuck task another try with the person's words. A dialog
 // of the program in a pane is answered in that pane, where its choices stand.
 func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receipt], error) {
-	item, err := s.inboxItem(in.ID)
+	item, err := s.inboxItem(callerOf(ctx), in.ID)
 	if err != nil {
 		return nil, refuse(err)
+	}
+	if item.Kind == KindConfirmation {
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for approval, which takes no text", item.Agent).
+			Cure("orchestrator-cc approve %s, or: deny %s", item.ID, item.ID))
 	}
 	if item.Task == "" {
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which is answered in its pane", item.Agent).
@@ -88,8 +86,8 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 	return s.command(ctx, item.Agent, protocol.Retry, order{Task: item.Task, Text: in.Body.Text})
 }
 
-func (s *Server) inboxItem(id string) (protocol.InboxItem, error) {
-	items := s.hub.Overview().Inbox
+func (s *Server) inboxItem(c caller, id string) (protocol.InboxItem, error) {
+	items := s.overview(c).Inbox
 	matches := slices.DeleteFunc(slices.Clone(items), func(i protocol.InboxItem) bool { return !strings.HasPrefix(i.ID, id) })
 	switch {
 	case len(matches) == 1:
@@ -104,8 +102,8 @@ func (s *Server) stats(context.Context, *struct{}) (*body[protocol.Metrics], err
 	return answer(s.hub.Metrics())
 }
 
-func (s *Server) healthz(context.Context, *struct{}) (*body[Pulse], error) {
-	pulse := Pulse{Status: "ok", Hub: s.overview().Hub}
+func (s *Server) healthz(ctx context.Context, _ *struct{}) (*body[Pulse], error) {
+	pulse := Pulse{Status: "ok", Hub: s.overview(callerOf(ctx)).Hub}
 	if len(pulse.Hub.Problems) > 0 {
 		pulse.Status = "degraded"
 	}
@@ -118,7 +116,7 @@ func (s *Server) shutdown(ctx context.Context, _ *struct{}) (*body[Pulse], error
 	if who := sender(ctx); who.AgentID != protocol.User {
 		return nil, refuse(protocol.Faultf(protocol.CodeForbidden, "%s may not end the session", who.AgentID).Cure("only the user may"))
 	}
-	pulse := Pulse{Status: "ok", Hub: s.overview().Hub}
+	pulse := Pulse{Status: "ok", Hub: s.overview(callerOf(ctx)).Hub}
 	s.hub.Stop()
 	return answer(pulse)
 }

@@ -82,6 +82,14 @@ type Options struct {
 	HeaderWait time.Duration
 	// Keys opens TCP to those who hold one; nil lets nobody in.
 	Keys *Keys
+	// Routing names the agent for each taskType of /submit_task; what is not
+	// in it goes to the boss.
+	Routing map[string]string
+	// Approvals says how the tool calls of an agent are decided; nil asks a
+	// person, who has half a minute.
+	Approvals func(agent string) Approvals
+	// Attachments is the folder for what people attach to their words.
+	Attachments string
 	// Rate is how many requests a second one key may make; zero means 500.
 	Rate float64
 }
@@ -93,6 +101,9 @@ type Server struct {
 	options Options
 	handler http.Handler
 	pace    *pace
+
+	sessions      *sessions
+	confirmations *confirmations
 }
 
 // maxBody leaves room for the largest payload and its envelope.
@@ -101,15 +112,21 @@ const maxBody = protocol.MaxPayload + 1<<20
 // New makes a server; nothing listens yet.
 func New[F Follower](hub Hub[F], o Options) *Server {
 	o = o.filled()
-	s := &Server{hub: hub, options: o, pace: newPace(o.Rate)}
+	s := &Server{hub: hub, options: o, pace: newPace(o.Rate), confirmations: newConfirmations()}
+	s.sessions = newSessions(func(task string) (string, bool) {
+		t, err := hub.Task(task)
+		return t.Session, err == nil && t.ID == task
+	})
 	s.follow = func(after uint64, task string) Follower { return hub.Follow(after, task) }
 	mux := http.NewServeMux()
 	routes := newRoutes(mux, o.Version)
 	routes.UseMiddleware(scoped)
 	s.messageRoutes(routes)
+	s.submitRoutes(routes)
 	s.taskRoutes(routes)
 	s.agentRoutes(routes)
 	s.eventRoutes(routes)
+	s.confirmationRoutes(routes)
 	s.loginRoutes(routes)
 	mux.HandleFunc("/", noRoute(mux))
 	s.handler = bounded(mux)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"orchestrator-cc/api"
 	"orchestrator-cc/api/apitest"
 	"orchestrator-cc/protocol"
@@ -232,7 +234,8 @@ func TestEventStream(t *testing.T) {
 func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
-	socket, _ := serve(t, hub, api.Options{WriteWait: 200 * time.Millisecond})
+	var diary syncBuffer
+	socket, _ := serve(t, hub, api.Options{WriteWait: 200 * time.Millisecond, Log: zerolog.New(&diary)})
 	conn := dial(t, socket)
 	fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: hub\r\n\r\n")
 	big := note(strings.Repeat("x", 1<<18))
@@ -248,6 +251,11 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		}
 		if count++; count == 8 {
 			break
+		}
+	}
+	for limit := time.Now().Add(10 * time.Second); strings.Count(diary.String(), `"path":"/events"`) < 2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("got no word of the slow reader's end, want it cut off")
 		}
 	}
 	// Whatever still lies in the socket's buffer comes, then the end.

@@ -37,21 +37,28 @@ func eventRoute(id, path, summary string) huma.Operation {
 	return op
 }
 
-func (s *Server) allEvents(_ context.Context, in *following) (*huma.StreamResponse, error) {
-	return s.stream(max(in.LastEventID, in.After), ""), nil
+func (s *Server) allEvents(ctx context.Context, in *following) (*huma.StreamResponse, error) {
+	return s.stream(callerOf(ctx), max(in.LastEventID, in.After), ""), nil
 }
 
-func (s *Server) taskEvents(_ context.Context, in *followTask) (*huma.StreamResponse, error) {
-	t, err := s.hub.Task(in.TaskID)
+func (s *Server) taskEvents(ctx context.Context, in *followTask) (*huma.StreamResponse, error) {
+	t, err := s.task(ctx, in.TaskID)
 	if err != nil {
 		return nil, refuse(err)
 	}
-	return s.stream(max(in.LastEventID, in.After), t.Root), nil
+	c := callerOf(ctx)
+	if !c.oversees() && !c.named {
+		// The task's id was proof enough; what follows is of its session only.
+		if c, err = c.in(t.Session); err != nil {
+			return nil, refuse(err)
+		}
+	}
+	return s.stream(c, max(in.LastEventID, in.After), t.Root), nil
 }
 
 // stream sends entries until the reader goes away, the server ends, or a write
 // takes longer than a living reader needs.
-func (s *Server) stream(after uint64, task string) *huma.StreamResponse {
+func (s *Server) stream(c caller, after uint64, task string) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "text/event-stream")
 		ctx.SetHeader("Cache-Control", "no-store")
@@ -61,7 +68,7 @@ func (s *Server) stream(after uint64, task string) *huma.StreamResponse {
 		err := out.comment("following")
 		follower := s.follow(after, task)
 		for err == nil {
-			err = s.nextEvent(ctx.Context(), follower, out)
+			err = s.nextEvent(ctx.Context(), c, follower, out)
 		}
 		if ctx.Context().Err() == nil {
 			s.options.Log.Debug().Err(err).Str("task", task).Msg("event stream ended")
@@ -70,11 +77,14 @@ func (s *Server) stream(after uint64, task string) *huma.StreamResponse {
 }
 
 // nextEvent sends the next entry, or a sign of life when there is none for long.
-func (s *Server) nextEvent(ctx context.Context, f Follower, out events) error {
+func (s *Server) nextEvent(ctx context.Context, c caller, f Follower, out events) error {
 	wait, cancel := context.WithTimeout(ctx, s.options.KeepAlive)
 	defer cancel()
-	entry, err := f.Next(wait)
+	entry, err := s.nextVisible(wait, c, f)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		if !s.valid(c) {
+			return errKeyGone
+		}
 		return out.comment("alive")
 	}
 	if err != nil {
@@ -82,6 +92,26 @@ func (s *Server) nextEvent(ctx context.Context, f Follower, out events) error {
 	}
 	return out.send(entry)
 }
+
+// nextVisible waits for the next entry that the caller may see, for as long as
+// he is let in.
+func (s *Server) nextVisible(ctx context.Context, c caller, f Follower) (protocol.Entry, error) {
+	for {
+		entry, err := f.Next(ctx)
+		if err != nil {
+			return entry, err
+		}
+		if !s.valid(c) {
+			return entry, errKeyGone
+		}
+		if seen, ok := s.visible(c, entry); ok {
+			return seen, nil
+		}
+	}
+}
+
+// errKeyGone ends a stream whose key was revoked or has expired.
+var errKeyGone = errors.New("the key is no longer good")
 
 // events writes server-sent events, each within its own deadline.
 type events struct {

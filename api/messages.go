@@ -62,10 +62,45 @@ func (s *Server) postMessage(ctx context.Context, in *postMessage) (*body[Receip
 			return nil, refuse(err)
 		}
 	}
+	if err := s.mayPost(ctx, m); err != nil {
+		return nil, refuse(err)
+	}
 	return s.submit(ctx, protocol.Accepted{Message: m, Collected: in.Collect})
 }
 
+// mayPost keeps everybody from answering what agents ask by a message of their
+// own, and a key to its own: what it refers to must be of its session,
+// and orders that steer an agent are for admins.
+func (s *Server) mayPost(ctx context.Context, m protocol.Message) error {
+	c := callerOf(ctx)
+	if event, ok := m.Payload.(*protocol.EventPayload); ok && (event.EventType == protocol.EventConfirmationRequest || event.EventType == protocol.EventConfirmationAnswer) {
+		return protocol.Invalid("payload.event_type", "is %q, which only the hub writes", event.EventType).Cure("POST /confirmations")
+	}
+	if c.oversees() {
+		return nil
+	}
+	if id := m.Header.CorrelationID; id != "" {
+		if _, err := s.task(ctx, id); err != nil {
+			return err
+		}
+	}
+	order, ok := m.Payload.(*protocol.ControlPayload)
+	if !ok {
+		return nil
+	}
+	if order.Command == protocol.Cancel || order.Command == protocol.Retry {
+		return protocol.Faultf(protocol.CodeForbidden, "a key cancels and retries by the task").Cure("POST /tasks/{taskId}/control")
+	}
+	if fault := lacks(c, ScopeAdmin); fault != nil {
+		return fault
+	}
+	return nil
+}
+
 func (s *Server) submit(ctx context.Context, in protocol.Accepted) (*body[Receipt], error) {
+	if c := callerOf(ctx); c.who.AgentID == protocol.User {
+		in.Session = c.session // An agent's work belongs to the task it is at.
+	}
 	entry, err := s.hub.Submit(ctx, in)
 	if err != nil {
 		return nil, refuse(err)

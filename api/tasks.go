@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -13,23 +12,6 @@ import (
 
 type taskPath struct {
 	TaskID string `path:"taskId" doc:"the task's id, or the beginning of it"`
-}
-
-// submitTask has the fields of the CLI to agent protocol.
-type submitTask struct {
-	Body struct {
-		SessionID  string         `json:"sessionId" minLength:"1" maxLength:"256"`
-		UserPrompt string         `json:"userPrompt" minLength:"1"`
-		TaskType   string         `json:"taskType" enum:"chat,command_execution,file_operation,complex_task"`
-		Context    map[string]any `json:"context,omitempty"`
-	}
-}
-
-// Submitted tells that a task was taken.
-type Submitted struct {
-	TaskID  string `json:"taskId"`
-	Status  string `json:"status" enum:"accepted,rejected"`
-	Message string `json:"message,omitempty"`
 }
 
 // Progress is a task's state as the CLI to agent protocol words it.
@@ -61,38 +43,14 @@ type taskControl struct {
 }
 
 func (s *Server) taskRoutes(api huma.API) {
-	huma.Register(api, route("submit-task", http.MethodPost, "/submit_task", "Give the company a task", ScopeSubmit), s.submitTask)
 	huma.Register(api, route("task-status", http.MethodGet, "/tasks/{taskId}/status", "State and result of a task", ScopeRead), s.taskStatus)
 	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "Every task, newest first", ScopeRead), s.listTasks)
 	huma.Register(api, route("show-task", http.MethodGet, "/tasks/{taskId}", "A task with its tree and attempts", ScopeRead), s.showTask)
 	huma.Register(api, route("control-task", http.MethodPost, "/tasks/{taskId}/control", "Cancel or retry a task", ScopeSubmit), s.controlTask)
 }
 
-func (s *Server) submitTask(ctx context.Context, in *submitTask) (*body[Submitted], error) {
-	agents := s.hub.Overview().Agents
-	boss := slices.IndexFunc(agents, func(a protocol.AgentStatus) bool { return a.Role.Rank() == protocol.RankBoss })
-	if boss < 0 {
-		return nil, refuse(protocol.Faultf(protocol.CodeUnknownAgent, "no agent has the role %s", protocol.GrandBoss).Cure("POST /messages addresses any agent"))
-	}
-	text := in.Body.UserPrompt
-	if len(in.Body.Context) > 0 {
-		extra, err := json.MarshalIndent(in.Body.Context, "", "  ")
-		if err != nil {
-			return nil, refuse(protocol.Invalid("context", "%v", err))
-		}
-		text += "\n\nContext:\n" + string(extra)
-	}
-	to := protocol.Party(agents[boss].Name, agents[boss].Role)
-	m := protocol.New(sender(ctx), to, protocol.TaskRequest(text))
-	entry, err := s.hub.Submit(ctx, protocol.Accepted{Message: m, Session: in.Body.SessionID})
-	if err != nil {
-		return nil, refuse(err)
-	}
-	return answer(Submitted{TaskID: entry.Message.Message.ID(), Status: "accepted", Message: "given to " + to.AgentID})
-}
-
-func (s *Server) taskStatus(_ context.Context, in *taskPath) (*body[Progress], error) {
-	t, err := s.hub.Task(in.TaskID)
+func (s *Server) taskStatus(ctx context.Context, in *taskPath) (*body[Progress], error) {
+	t, err := s.task(ctx, in.TaskID)
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -117,12 +75,12 @@ func progressOf(t protocol.Task) Progress {
 	return p
 }
 
-func (s *Server) listTasks(context.Context, *struct{}) (*body[TaskList], error) {
-	return answer(TaskList{Tasks: newestFirst(s.hub.Tasks())})
+func (s *Server) listTasks(ctx context.Context, _ *struct{}) (*body[TaskList], error) {
+	return answer(TaskList{Tasks: s.tasks(callerOf(ctx))})
 }
 
-func (s *Server) showTask(_ context.Context, in *taskPath) (*body[protocol.Task], error) {
-	t, err := s.hub.Task(in.TaskID)
+func (s *Server) showTask(ctx context.Context, in *taskPath) (*body[protocol.Task], error) {
+	t, err := s.task(ctx, in.TaskID)
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -130,7 +88,7 @@ func (s *Server) showTask(_ context.Context, in *taskPath) (*body[protocol.Task]
 }
 
 func (s *Server) controlTask(ctx context.Context, in *taskControl) (*body[Receipt], error) {
-	t, err := s.hub.Task(in.TaskID)
+	t, err := s.task(ctx, in.TaskID)
 	if err != nil {
 		return nil, refuse(err)
 	}

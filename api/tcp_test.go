@@ -108,7 +108,9 @@ func TestWhoMayComeIn(t *testing.T) {
 	if err := p.keys.Revoke("gone"); err != nil {
 		t.Fatal(err)
 	}
-	with := func(key string, more ...string) []string { return append([]string{"Authorization", "Bearer " + key}, more...) }
+	with := func(key string, more ...string) []string {
+		return append([]string{"Authorization", "Bearer " + key}, more...)
+	}
 	tests := []struct {
 		name, method, path, body string
 		header                   []string

@@ -58,7 +58,7 @@ func runAgent(ctx context.Context, o agentOptions) error {
 	defer stop()
 	err = builtin.Run(ctx, builtin.Options{
 		Name: o.name, Role: protocol.Role(o.role), Marker: o.marker, Spool: o.spool,
-		Brain: builtin.Drill{Else: builtin.Investigator(o.desk())},
+		Brain: builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(os.Getenv)},
 		In:    os.Stdin, Out: os.Stdout, Width: terminalWidth(int(os.Stdout.Fd())),
 	})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator-cc/api"
 	"orchestrator-cc/protocol"
 )
 
@@ -60,6 +61,10 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		for line := range strings.Lines(strings.TrimSpace(harmless(item.Screen))) {
 			b.WriteString("  " + v.paint(faint, "| "+strings.TrimRight(line, "\n")) + "\n")
 		}
+	}
+	if item.Kind == api.KindConfirmation {
+		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: deny " + short(item.ID) + "\n")
+		return b.String()
 	}
 	if item.Task == "" {
 		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")

@@ -75,14 +75,15 @@ func findPlace(dir string, getenv func(string) string) (p place, found bool, err
 	}
 }
 
-func (p place) state() string   { return filepath.Join(p.root, stateFolder) }
-func (p place) hubFile() string { return filepath.Join(p.state(), "hub.json") }
-func (p place) stream() string  { return filepath.Join(p.state(), "stream") }
-func (p place) run() string     { return filepath.Join(p.state(), "run") }
-func (p place) reports() string { return filepath.Join(p.state(), "reports") }
-func (p place) diary() string   { return filepath.Join(p.state(), "diary.log") }
-func (p place) keys() string    { return filepath.Join(p.state(), "keys.json") }
-func (p place) tls() string     { return filepath.Join(p.state(), "tls") }
+func (p place) state() string       { return filepath.Join(p.root, stateFolder) }
+func (p place) hubFile() string     { return filepath.Join(p.state(), "hub.json") }
+func (p place) stream() string      { return filepath.Join(p.state(), "stream") }
+func (p place) run() string         { return filepath.Join(p.state(), "run") }
+func (p place) reports() string     { return filepath.Join(p.state(), "reports") }
+func (p place) diary() string       { return filepath.Join(p.state(), "diary.log") }
+func (p place) attachments() string { return filepath.Join(p.state(), "attachments") }
+func (p place) keys() string        { return filepath.Join(p.state(), "keys.json") }
+func (p place) tls() string         { return filepath.Join(p.state(), "tls") }
 
 // hash names the project where a path would be too long: sockets, tmux servers.
 func (p place) hash() string {

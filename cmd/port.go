@@ -62,6 +62,22 @@ func certificate(p place, t config.TLS, host string) (*api.Certificate, error) {
 	return nil, nil
 }
 
+// apiOptions is what the server is told of the configuration.
+func apiOptions(o hubOptions, cfg config.Config) api.Options {
+	approvals := map[string]api.Approvals{}
+	for _, a := range cfg.Agents {
+		approvals[a.Name] = api.Approvals{Policy: a.Approvals, Patience: a.Timeout}
+	}
+	return api.Options{
+		Version: version(), Log: o.log, Keys: api.NewKeys(o.place.keys()), Attachments: o.place.attachments(),
+		Approvals: func(agent string) api.Approvals { return approvals[agent] },
+		Routing: map[string]string{
+			"chat": cfg.Routing.Chat, "command_execution": cfg.Routing.CommandExecution,
+			"file_operation": cfg.Routing.FileOperation, "complex_task": cfg.Routing.ComplexTask,
+		},
+	}
+}
+
 // serve answers until ctx ends; one that is shut has nothing to answer.
 func (p *port) serve(ctx context.Context, s *api.Server) error {
 	if p.listener == nil {

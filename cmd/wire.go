@@ -95,8 +95,8 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 	}
 	defer o.place.dropHubCard(os.Getpid())
 
-	server := api.New(h, api.Options{Version: version(), Log: o.log, Keys: api.NewKeys(o.place.keys())})
-	return h.Run(ctx,
+	server := api.New(h, apiOptions(o, cfg))
+	return h.Run(ctx, server.Run,
 		func(ctx context.Context) error { return server.Serve(ctx, listener) },
 		func(ctx context.Context) error { return port.serve(ctx, server) },
 		func(ctx context.Context) error { return showHops(ctx, h.Follow(stream.Last(), ""), out) })

@@ -106,7 +106,7 @@ func (h *Hub) Finish(id string, p protocol.Payload, closing protocol.Closing, ch
 	to, _ := h.Party(t.From)
 	m := protocol.New(from, to, p).About(id)
 	m.Stamp(time.Now())
-	h.Append(protocol.Entry{Kind: protocol.KindMessage, Message: &protocol.Accepted{Message: m, Task: t.Root, Closing: &closing}})
+	h.Append(protocol.Entry{Kind: protocol.KindMessage, Message: &protocol.Accepted{Message: m, Task: t.Root, Session: t.Session, Closing: &closing}})
 }
 
 // Reply answers a task with a text.
