@@ -82,8 +82,11 @@ func (k *keeper) look(ctx context.Context) {
 	hub, ok := known[tmux.HubPane]
 	whole := err == nil && ok && !hub.Dead
 	for _, spec := range k.spec.Agents {
-		if _, ok := known[spec.Name]; !ok || k.lives[spec.Name] == nil {
-			whole = false
+		_, ok := known[spec.Name]
+		seated := k.lives[spec.Name] != nil
+		whole = whole && ok && seated
+		if seated && !ok && (err == nil || errors.Is(err, tmux.ErrGone)) {
+			k.workers[spec.Name].died("its pane is gone; it gets a new one")
 		}
 	}
 	if !whole {
