@@ -211,12 +211,21 @@ func taken(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: taken AGENT")
 	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		said := reports(filepath.Join(ts.MkAbs("."), stateFolder, "run", args[0]+".spool"))
-		if n := len(said); n > 0 && (said[n-1].Event == protocol.ReportAccepted || said[n-1].Event == protocol.ReportProgress) {
+		if atWork(filepath.Join(ts.MkAbs("."), stateFolder, "run", args[0]+".spool")) {
 			return
 		}
 	}
 	ts.Fatalf("%s took no prompt", args[0])
+}
+
+// atWork says that the last word of a pane's program is that it works.
+func atWork(spool string) bool {
+	said := reports(spool)
+	if len(said) == 0 {
+		return false
+	}
+	last := said[len(said)-1].Event
+	return last == protocol.ReportAccepted || last == protocol.ReportProgress
 }
 
 // noSession checks that no tmux server answers in this script's home.
