@@ -51,6 +51,7 @@ func plan() map[string]room {
 		"mcpserver": {doors: []string{"protocol"}, foreign: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		"cmd":       {all: true, foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "charm.land/lipgloss/v2", "github.com/mattn/go-isatty", "golang.org/x/term"}},
 		"e2e":       {all: true, foreign: []string{"github.com/rogpeppe/go-internal"}},
+		"engines":   {all: true, programs: true},
 		"web":       {},
 	}
 }

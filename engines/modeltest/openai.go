@@ -1,0 +1,152 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strconv"
+)
+
+// id is unique enough among the tool calls of one conversation.
+func id() string { return strconv.FormatUint(rand.Uint64(), 36) }
+
+func readResponses(c *Call) error {
+	var body struct {
+		Model        string `json:"model"`
+		Stream       bool   `json:"stream"`
+		Instructions string `json:"instructions"`
+		Input        []struct {
+			Type    string          `json:"type"`
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+			Output  json.RawMessage `json:"output"`
+		} `json:"input"`
+		Tools []struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(c.Body, &body); err != nil {
+		return err
+	}
+	c.Model, c.Stream, c.System = body.Model, body.Stream, body.Instructions
+	for _, item := range body.Input {
+		switch {
+		case item.Output != nil:
+			c.Turns = append(c.Turns, Said{"tool", joined(item.Output)})
+		case item.Role == "developer" || item.Role == "system":
+			c.System += "\n" + joined(item.Content)
+		case item.Role != "":
+			parts(item.Content, func(_, text string) { c.Turns = append(c.Turns, Said{item.Role, text}) })
+		}
+	}
+	for _, t := range body.Tools {
+		if t.Name == "" {
+			t.Name = t.Type
+		}
+		c.Tools = append(c.Tools, t.Name)
+	}
+	return nil
+}
+
+func writeResponses(s *stream, c Call, t Turn) {
+	usage := obj{
+		"input_tokens": 10, "input_tokens_details": obj{"cached_tokens": 0},
+		"output_tokens": 1 + len(t.Text)/4, "output_tokens_details": obj{"reasoning_tokens": 0}, "total_tokens": 11 + len(t.Text)/4,
+	}
+	response := obj{"id": "resp_" + id(), "object": "response", "model": c.Model, "status": "in_progress", "output": []any{}}
+	s.event("response.created", obj{"type": "response.created", "response": response})
+	var output []any
+	if t.Text != "" {
+		item := obj{"type": "message", "id": "msg_" + id(), "role": "assistant", "status": "in_progress", "content": []any{}}
+		s.event("response.output_item.added", obj{"type": "response.output_item.added", "output_index": 0, "item": item})
+		s.event("response.content_part.added", obj{"type": "response.content_part.added", "item_id": item["id"], "output_index": 0, "content_index": 0, "part": obj{"type": "output_text", "text": ""}})
+		s.text(t.Text, func(piece string) {
+			s.event("response.output_text.delta", obj{"type": "response.output_text.delta", "item_id": item["id"], "output_index": 0, "content_index": 0, "delta": piece})
+		})
+		done := obj{"type": "message", "id": item["id"], "role": "assistant", "status": "completed", "content": []any{obj{"type": "output_text", "text": t.Text, "annotations": []any{}}}}
+		s.event("response.output_item.done", obj{"type": "response.output_item.done", "output_index": 0, "item": done})
+		output = append(output, done)
+	}
+	if t.Tool != nil {
+		call := obj{"type": "function_call", "id": "fc_" + id(), "call_id": "call_" + id(), "name": t.Tool.Name, "arguments": t.Tool.arguments(), "status": "completed"}
+		s.event("response.output_item.added", obj{"type": "response.output_item.added", "output_index": len(output), "item": call})
+		s.event("response.output_item.done", obj{"type": "response.output_item.done", "output_index": len(output), "item": call})
+		output = append(output, call)
+	}
+	s.event("response.completed", obj{"type": "response.completed", "response": obj{
+		"id": response["id"], "object": "response", "model": c.Model, "status": "completed", "output": output, "usage": usage,
+	}})
+}
+
+func readCompletions(c *Call) error {
+	var body struct {
+		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		Tools []struct {
+			Function struct {
+				Name string `json:"name"`
+			} `json:"function"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(c.Body, &body); err != nil {
+		return err
+	}
+	c.Model, c.Stream = body.Model, body.Stream
+	for _, m := range body.Messages {
+		switch m.Role {
+		case "system", "developer":
+			c.System += joined(m.Content)
+		default:
+			parts(m.Content, func(_, text string) { c.Turns = append(c.Turns, Said{m.Role, text}) })
+		}
+	}
+	for _, t := range body.Tools {
+		c.Tools = append(c.Tools, t.Function.Name)
+	}
+	return nil
+}
+
+func writeCompletions(s *stream, c Call, t Turn) {
+	reason := "stop"
+	if t.Tool != nil {
+		reason = "tool_calls"
+	}
+	usage := obj{"prompt_tokens": 10, "completion_tokens": 1 + len(t.Text)/4, "total_tokens": 11 + len(t.Text)/4}
+	frame := func(key string, content obj, finish any) obj {
+		return obj{
+			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": c.Model,
+			"choices": []any{obj{"index": 0, key: content, "finish_reason": finish}},
+		}
+	}
+	if !c.Stream {
+		whole := frame("message", obj{"role": "assistant", "content": t.Text}, reason)
+		whole["object"], whole["usage"] = "chat.completion", usage
+		s.whole(whole)
+		return
+	}
+	s.event("", frame("delta", obj{"role": "assistant", "content": ""}, nil))
+	s.text(t.Text, func(piece string) { s.event("", frame("delta", obj{"content": piece}, nil)) })
+	if t.Tool != nil {
+		s.event("", frame("delta", obj{"tool_calls": []any{obj{
+			"index": 0, "id": "call_" + id(), "type": "function",
+			"function": obj{"name": t.Tool.Name, "arguments": t.Tool.arguments()},
+		}}}, nil))
+	}
+	last := frame("delta", obj{}, reason)
+	last["usage"] = usage
+	s.event("", last)
+	s.w.Write([]byte("data: [DONE]\n\n"))
+	s.flush()
+}
+
+func failOpenAI(status int, message string) any {
+	code := "server_error"
+	if status == 429 {
+		code = "rate_limit_exceeded"
+	}
+	return obj{"error": obj{"message": message, "type": code, "code": code}}
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs pinned versions of the real agent programs from the npm registry
+# into a cache folder and prints the folder that holds their commands.
+#
+#   scripts/engines.sh                 all programs
+#   scripts/engines.sh claude codex    only these
+#
+# The folder is named after the pins, so a new pin installs beside the old one
+# and a complete folder is never touched again.
+set -euo pipefail
+
+declare -A packages=(
+  [claude]=@anthropic-ai/claude-code@2.1.197
+  [codex]=@openai/codex@0.166.0
+  [gemini]=@google/gemini-cli@0.61.0
+  [opencode]=opencode-ai@1.18.33
+)
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/orchestrator-cc/engines"
+bin="$cache/bin"
+mkdir -p "$bin"
+
+# One installer at a time; others wait and then find everything there.
+exec 9> "$cache/.lock"
+if command -v flock >/dev/null; then flock 9; fi
+
+for program in "${@:-claude codex gemini opencode}"; do
+  for name in $program; do
+    package="${packages[$name]:?unknown program $name; known: ${!packages[*]}}"
+    home="$cache/$name-${package##*@}"
+    if [ ! -e "$home/.complete" ]; then
+      echo "installing $package" >&2
+      rm -rf "$home"
+      mkdir -p "$home"
+      npm install --prefix "$home" --no-audit --no-fund --loglevel=error "$package" >&2
+      touch "$home/.complete"
+    fi
+    ln -sfn "$home/node_modules/.bin/$name" "$bin/$name"
+  done
+done
+echo "$bin"
