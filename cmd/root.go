@@ -79,7 +79,7 @@ Begin with:
 		newStatusCommand(a), newTasksCommand(a), newShowCommand(a), newLogCommand(a), newInboxCommand(a), newStatsCommand(a),
 		newCancelCommand(a), newRetryCommand(a), newApproveCommand(a), newDenyCommand(a), newPauseCommand(a), newResumeCommand(a),
 		newDoctorCommand(a), newKeysCommand(a), newVersionCommand(a),
-		newHubCommand(), newAgentCommand(),
+		newHubCommand(), newAgentCommand(), newLaunchCommand(), newHookCommand(a),
 	)
 	return root
 }

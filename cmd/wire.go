@@ -196,7 +196,11 @@ func makeSeats(p place, cfg config.Config, self string, secret []byte) ([]hub.Se
 		if err != nil {
 			return nil, fmt.Errorf("engine of %s: %w", a.Name, err)
 		}
-		spool := filepath.Join(p.run(), a.Name+".spool")
+		spool := spoolOf(p, a.Name)
+		command, err := paneCommand(p, a, e, self, told)
+		if err != nil {
+			return nil, err
+		}
 		env := []string{
 			envDir + "=" + p.root, envAgent + "=" + a.Name,
 			envSecret + "=" + hub.PaneSecret(secret, a.Name), envSpool + "=" + spool,
@@ -211,7 +215,7 @@ func makeSeats(p place, cfg config.Config, self string, secret []byte) ([]hub.Se
 			Name: a.Name, Role: a.Role, Marker: a.Marker, MarkerLoose: a.MarkerLoose,
 			EngineName: a.Engine, Engine: engine, Spool: spool,
 			Timeout: a.Timeout, HardLimit: cfg.Limits.HardLimit,
-			Pane: tmux.PaneSpec{Name: a.Name, Argv: argv(a, e.Unset, self, told), Env: env, Dir: cfg.Cluster.WorkDir},
+			Pane: tmux.PaneSpec{Name: a.Name, Argv: command, Env: env, Dir: cfg.Cluster.WorkDir},
 		})
 	}
 	return seats, nil
@@ -225,24 +229,6 @@ func tellCompany(p place, cfg config.Config) []string {
 		team = append(team, a.Name+"="+string(a.Role))
 	}
 	return []string{"--team", strings.Join(team, ","), "--code", cfg.Cluster.WorkDir, "--files", p.reports()}
-}
-
-// argv is an agent's command line, without the variables its engine must not
-// see. A program of ours is this binary, told who it is.
-func argv(a config.Agent, unset []string, self string, told []string) []string {
-	out := slices.Clone(a.Command)
-	if out[0] == config.Self {
-		out[0] = self
-		out = append(append(out, "--name", a.Name, "--role", string(a.Role), "--marker", a.Marker), told...)
-	}
-	if len(unset) == 0 {
-		return out
-	}
-	hidden := []string{"env"}
-	for _, name := range unset {
-		hidden = append(hidden, "-u", name)
-	}
-	return append(hidden, out...)
 }
 
 // paneKey reads the key from which the panes' secrets are derived, and makes

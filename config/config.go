@@ -151,6 +151,7 @@ type Engine struct {
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool
+	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others
 }
 
 // How an engine is given its brief.
@@ -165,4 +166,14 @@ const (
 const (
 	ChannelNone  = ""
 	ChannelSpool = "spool" // it appends to the pane's spool file
+)
+
+// The programs whose hooks are understood. An engine of the user's that runs
+// one of them under another name says so.
+const (
+	HooksNone     = ""
+	HooksClaude   = "claude"
+	HooksCodex    = "codex"
+	HooksGemini   = "gemini"
+	HooksOpenCode = "opencode"
 )

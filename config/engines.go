@@ -66,6 +66,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"settle":      duration(&e.Settle, 0, mostSettle),
 		"alternate":   toggle(&e.Alternate),
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),
+		"hooks":       choice(&e.Hooks, HooksNone, HooksClaude, HooksCodex, HooksGemini, HooksOpenCode),
 	})
 	return e
 }

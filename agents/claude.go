@@ -1,0 +1,126 @@
+package agents
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+
+	"orchestrator-cc/protocol"
+)
+
+// claude is Claude Code. Its hooks come with a settings file of ours, so the
+// user's own settings stay as they are and still apply:
+//
+//	SessionStart -> ready        UserPromptSubmit -> accepted     PreToolUse, PostToolUse -> progress
+//	Stop -> the exact answer     StopFailure -> failed            PermissionRequest -> a person decides
+type claude struct{}
+
+// Hooks must not hold the program up. Only a permission takes as long as the
+// person who decides.
+const (
+	hookSeconds       = 10
+	permissionSeconds = 24 * 60 * 60
+)
+
+func (claude) start(p Program, m memory) (args, env []string, err error) {
+	type command struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}
+	type matcher struct {
+		Hooks []command `json:"hooks"`
+	}
+	hooks := map[string][]matcher{}
+	for _, event := range []string{
+		"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+		"Notification", "PermissionRequest", "Stop", "StopFailure", "SessionEnd",
+	} {
+		seconds := hookSeconds
+		if event == "PermissionRequest" {
+			seconds = permissionSeconds
+		}
+		hooks[event] = []matcher{{[]command{{"command", p.hookCommand(event), seconds}}}}
+	}
+	settings := filepath.Join(p.Folder, "settings.json")
+	if err := writeJSON(settings, map[string]any{"hooks": hooks}); err != nil {
+		return nil, nil, err
+	}
+	args = []string{"--settings", settings}
+	if slices.Contains(p.Command, "--session-id") || slices.Contains(p.Command, "--resume") || slices.Contains(p.Command, "--continue") {
+		return args, nil, nil // whoever configured it chose the conversation
+	}
+	if m.resumable() {
+		return append(args, "--resume", m.Session), nil, nil
+	}
+	return append(args, "--session-id", m.Session), nil, nil
+}
+
+func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error) {
+	var in struct {
+		Session    string          `json:"session_id"`
+		Transcript string          `json:"transcript_path"`
+		Prompt     string          `json:"prompt"`
+		Answer     string          `json:"last_assistant_message"`
+		Error      string          `json:"error"`
+		Details    string          `json:"error_details"`
+		Tool       string          `json:"tool_name"`
+		Input      json.RawMessage `json:"tool_input"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Word{}, err
+	}
+	// The id changes when a person clears or forks the conversation.
+	if in.Session != "" && in.Transcript != "" {
+		m.Session, m.Transcript = in.Session, in.Transcript
+	}
+	switch event {
+	case "SessionStart":
+		m.Resuming = false
+		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
+	case "UserPromptSubmit":
+		return Word{Reports: m.begin(in.Prompt)}, nil
+	case "Stop":
+		reports, ask := m.end(p, in.Answer)
+		w := Word{Reports: reports}
+		if ask != "" {
+			w.Output = mustJSON(map[string]any{"decision": "block", "reason": ask})
+		}
+		return w, nil
+	case "StopFailure":
+		return Word{Reports: m.fail(claudeFailure(in.Error, in.Details, in.Answer))}, nil
+	case "PermissionRequest":
+		return Word{Reports: m.alive(), Ask: &Question{
+			Tool: in.Tool, Input: in.Input,
+			Allow: claudeDecision(map[string]any{"behavior": "allow"}),
+			Deny:  claudeDecision(map[string]any{"behavior": "deny", "message": "A person has denied this."}),
+		}}, nil
+	}
+	return Word{Reports: m.alive()}, nil
+}
+
+func claudeDecision(decision map[string]any) []byte {
+	return mustJSON(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": "PermissionRequest", "decision": decision,
+	}})
+}
+
+// claudeFailure words why the model gave no answer, as exactly as it is told.
+func claudeFailure(kind, details, shown string) string {
+	text := "the model gave no answer"
+	for _, part := range []string{kind, details, shown} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	return text
+}
+
+// mustJSON encodes what is always encodable.
+func mustJSON(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}

@@ -1,0 +1,293 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator-cc/config"
+	"orchestrator-cc/protocol"
+)
+
+// Program is an agent program at one pane: how it is started there, and how it
+// is understood when it tells about itself. It is kept as a file, because both
+// happen in processes of their own, which may outlive the hub:
+//
+//	hub: Save -> pane: Start, exec -> the program -> its hooks: Hear -> spool
+//
+// Nothing of the user's is written; what a program needs lies in Folder.
+type Program struct {
+	Agent   string   `json:"agent"`
+	Engine  string   `json:"engine"`
+	Skill   string   `json:"skill"`   // whose way of telling about itself it has; "" none
+	Command []string `json:"command"` // as configured
+	Args    []string `json:"args"`    // by which it gets its brief, where that goes by a flag
+	Brief   string   `json:"brief"`
+	Marker  string   `json:"marker"`
+	Spool   string   `json:"spool"`
+	Folder  string   `json:"folder"` // for its own files
+	Self    string   `json:"self"`   // this binary, which its hooks run
+}
+
+// skill is what one known program can do beyond its description.
+type skill interface {
+	// start says with which arguments and environment the program begins, or
+	// goes on with the conversation it had.
+	start(p Program, m memory) (args, env []string, err error)
+	// hear understands one hook.
+	hear(p Program, m *memory, event string, data []byte) (Word, error)
+}
+
+func skillOf(name string) skill {
+	switch name {
+	case config.HooksClaude:
+		return claude{}
+	}
+	return nil
+}
+
+// programFile is where a program's folder keeps what its processes are told.
+const programFile = "program.json"
+
+// Save makes the program's folder and writes down what its processes need.
+// It returns the file's path.
+func (p Program) Save() (string, error) {
+	if err := os.MkdirAll(p.Folder, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of %s: %w", p.Agent, err)
+	}
+	path := filepath.Join(p.Folder, programFile)
+	if err := writeJSON(path, p); err != nil {
+		return "", fmt.Errorf("keep how %s is started: %w", p.Agent, err)
+	}
+	return path, nil
+}
+
+// LoadProgram reads what Save has written.
+func LoadProgram(path string) (Program, error) {
+	var p Program
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return Program{}, fmt.Errorf("read how the program is started: %w", err)
+	}
+	return p, nil
+}
+
+// Start is the command line with which the program begins now, or goes on with
+// the conversation it had, and what its environment needs beyond the pane's.
+func (p Program) Start() (argv, env []string, err error) {
+	argv = append(append(argv, p.Command...), p.Args...)
+	s := skillOf(p.Skill)
+	if s == nil {
+		return argv, nil, nil
+	}
+	m, err := p.recall()
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Session == "" || m.Resuming {
+		// A conversation that could not be taken up is not tried twice.
+		m = memory{Session: protocol.NewID()}
+	}
+	args, env, err := s.start(p, m)
+	if err != nil {
+		return nil, nil, fmt.Errorf("start %s: %w", p.Engine, err)
+	}
+	m.Resuming, m.Req = m.resumable(), ""
+	if err := p.remember(m); err != nil {
+		return nil, nil, err
+	}
+	return append(argv, args...), env, nil
+}
+
+// Word is what a hook said.
+type Word struct {
+	Reports []protocol.Report // for the spool, before anything else
+	Ask     *Question         // a person is to decide on this
+	Output  []byte            // what the hook prints
+}
+
+// Question is a tool call that the program asks permission for.
+type Question struct {
+	Tool  string
+	Input json.RawMessage
+	// Allow and Deny are what the hook prints for either decision.
+	Allow, Deny []byte
+}
+
+// Hear understands one hook of the program. Reports are stamped by the caller.
+func (p Program) Hear(event string, data []byte) (Word, error) {
+	s := skillOf(p.Skill)
+	if s == nil {
+		return Word{}, fmt.Errorf("hear %s: engine %s has no hooks", event, p.Engine)
+	}
+	m, err := p.recall()
+	if err != nil {
+		return Word{}, err
+	}
+	before := m
+	w, err := s.hear(p, &m, event, data)
+	if err == nil && m != before {
+		err = p.remember(m)
+	}
+	if err != nil {
+		return w, fmt.Errorf("hear %s of %s: %w", event, p.Agent, err)
+	}
+	return w, nil
+}
+
+// memory is what is kept from one hook of a program to the next, and from one
+// start to the next.
+type memory struct {
+	Session    string `json:"session"`
+	Transcript string `json:"transcript,omitempty"` // the program's own file of the conversation
+	Resuming   bool   `json:"resuming,omitempty"`   // taken up, and not yet seen to run
+	Req        string `json:"req,omitempty"`        // the request whose turn runs
+	Asked      bool   `json:"asked,omitempty"`      // the marker was missing and has been asked for
+	Unmarked   string `json:"unmarked,omitempty"`   // the answer as it was without it
+}
+
+// resumable says that there is a conversation to go on with.
+func (m memory) resumable() bool {
+	if m.Transcript == "" {
+		return false
+	}
+	_, err := os.Stat(m.Transcript)
+	return err == nil
+}
+
+func (p Program) memoryFile() string { return filepath.Join(p.Folder, "memory.json") }
+
+func (p Program) recall() (m memory, err error) {
+	data, err := os.ReadFile(p.memoryFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return memory{}, nil
+	}
+	if err != nil {
+		return memory{}, fmt.Errorf("read the memory of %s: %w", p.Agent, err)
+	}
+	if json.Unmarshal(data, &m) != nil {
+		return memory{}, nil // a torn file is worth no more than none
+	}
+	return m, nil
+}
+
+func (p Program) remember(m memory) error {
+	if err := writeJSON(p.memoryFile(), m); err != nil {
+		return fmt.Errorf("keep the memory of %s: %w", p.Agent, err)
+	}
+	return nil
+}
+
+// begin notes that a prompt was taken. What a person types while a request's
+// turn runs belongs to that turn.
+func (m *memory) begin(prompt string) []protocol.Report {
+	req := protocol.ParsePrompt(prompt).Req
+	if req == "" {
+		return nil
+	}
+	m.Req, m.Asked, m.Unmarked = req, false, ""
+	return []protocol.Report{{Event: protocol.ReportAccepted, Req: req}}
+}
+
+// end closes the turn with its answer. An answer without its marker is asked
+// for it once: ask is then what to tell the program, and nothing is reported.
+func (m *memory) end(p Program, text string) (reports []protocol.Report, ask string) {
+	if m.Req == "" {
+		return nil, ""
+	}
+	if m.Asked {
+		text = mended(m.Unmarked, text)
+	} else if !newMarker(p.Marker, true).in(text) {
+		m.Asked, m.Unmarked = true, text
+		return []protocol.Report{{Event: protocol.ReportProgress, Req: m.Req, Text: "the answer lacks its marker and was asked for it"}},
+			fmt.Sprintf("Your reply does not end with your marker. Reply with this one line and nothing else: %s", protocol.Token(p.Marker, m.Req))
+	}
+	r := protocol.Report{Event: protocol.ReportAnswer, Req: m.Req, Text: text}
+	m.Req, m.Asked, m.Unmarked = "", false, ""
+	return []protocol.Report{r}, ""
+}
+
+// mended joins an answer with the marker that was asked for later. A program
+// that answers everything again is taken at its last word.
+func mended(first, second string) string {
+	if strings.Contains(strings.TrimSpace(second), "\n") {
+		return second
+	}
+	return strings.TrimRight(first, "\n") + "\n" + second
+}
+
+// fail closes the turn without an answer.
+func (m *memory) fail(why string) []protocol.Report {
+	if m.Req == "" {
+		return nil
+	}
+	r := protocol.Report{Event: protocol.ReportFailed, Req: m.Req, Text: why}
+	m.Req, m.Asked, m.Unmarked = "", false, ""
+	return []protocol.Report{r}
+}
+
+// alive says that the turn goes on.
+func (m memory) alive() []protocol.Report {
+	if m.Req == "" {
+		return nil
+	}
+	return []protocol.Report{{Event: protocol.ReportProgress, Req: m.Req}}
+}
+
+// hookCommand is the shell command of one hook.
+func (p Program) hookCommand(event string) string {
+	words := []string{p.Self, "hook", "--program", filepath.Join(p.Folder, programFile), event}
+	for i, w := range words {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// writeJSON replaces a file as a whole, for whoever reads it meanwhile.
+func writeJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(append(data, '\n'))
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
+
+// BriefArgs are the arguments by which an engine gets its brief, where that
+// goes by a flag; the file, where it needs one, lies in the folder.
+func BriefArgs(e config.Engine, brief, folder string) ([]string, error) {
+	value := brief
+	switch {
+	case brief == "" || e.Personality != config.ByFlag && e.Personality != config.ByFile:
+		return nil, nil
+	case e.Personality == config.ByFile:
+		value = filepath.Join(folder, "brief.txt")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("keep the brief: %w", err)
+		}
+		if err := os.WriteFile(value, []byte(brief), 0o600); err != nil {
+			return nil, fmt.Errorf("keep the brief: %w", err)
+		}
+	}
+	if strings.HasSuffix(e.Flag, "=") {
+		return []string{e.Flag + value}, nil
+	}
+	return []string{e.Flag, value}, nil
+}

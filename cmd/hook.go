@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/agents"
+)
+
+// maxHook bounds what one hook may say.
+const maxHook = 16 << 20
+
+// newHookCommand is what an agent program runs to tell about itself: the hook's
+// data comes on stdin, or as the last argument where the program does it so.
+//
+//	the program -> hook -> the pane's spool -> the hub, now or when it is back
+func newHookCommand(a *app) *cobra.Command {
+	var program string
+	c := &cobra.Command{
+		Use:    "hook EVENT [DATA]",
+		Short:  "Take in what an agent program tells",
+		Hidden: true,
+		Args:   cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			data := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHook)) }
+			if len(args) == 2 {
+				data = func() ([]byte, error) { return []byte(args[1]), nil }
+			}
+			runHook(c.Context(), a, program, args[0], data)
+			return nil // a hook never fails its program
+		},
+	}
+	c.Flags().StringVar(&program, "program", "", "the file that says how it was started")
+	return c
+}
+
+// runHook takes in one hook. What goes wrong is written beside the program's
+// file, for whoever repairs the house.
+func runHook(ctx context.Context, a *app, file, event string, read func() ([]byte, error)) {
+	if err := hook(ctx, a, file, event, read); err != nil {
+		log, openErr := os.OpenFile(filepath.Join(filepath.Dir(file), "hooks.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if openErr != nil {
+			return
+		}
+		defer log.Close()
+		fmt.Fprintf(log, "%s %s: %v\n", time.Now().UTC().Format(time.RFC3339Nano), event, err)
+	}
+}
+
+func hook(ctx context.Context, a *app, file, event string, read func() ([]byte, error)) error {
+	p, err := agents.LoadProgram(file)
+	if err != nil {
+		return err
+	}
+	data, err := read()
+	if err != nil {
+		return fmt.Errorf("read the hook's data: %w", err)
+	}
+	word, err := p.Hear(event, data)
+	if err != nil {
+		return err
+	}
+	for _, r := range word.Reports {
+		r.Time = time.Now().UTC()
+		if err := agents.Append(p.Spool, r); err != nil {
+			return err
+		}
+	}
+	a.out.printf("%s", word.Output)
+	return nil
+}
