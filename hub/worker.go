@@ -220,7 +220,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if errors.Is(context.Cause(turn), errCancelled) {
+	if err != nil && errors.Is(context.Cause(turn), errCancelled) {
 		err = w.interrupt(ctx)
 	}
 	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
