@@ -1,16 +1,40 @@
 #!/usr/bin/env bash
-# Every benchmark once, for people on stdout and as JSON in bench.json.
+# Every benchmark, one package after the other: lines for people on stdout, the
+# same as JSON in bench.json (or the file that is named).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="${1:-bench.json}"
-go test -run '^$' -bench . -benchtime "${BENCHTIME:-1x}" -timeout 30m -json ./... > "$out.raw"
-# Of the test events keep the benchmark lines, each with its package.
-sed -n 's/.*"Package":"\([^"]*\)".*"Output":"\(Benchmark[^"]*\)".*/\1\t\2/p' "$out.raw" | sed 's/\\t/\t/g; s/\\n//' | tee "$out.txt"
-awk -F'\t' 'BEGIN { print "[" } NF > 2 {
-    gsub(/^ +| +$/, "", $2)
-    printf "%s  {\"package\":\"%s\",\"name\":\"%s\"", (n++ ? ",\n" : ""), $1, $2
-    for (i = 4; i <= NF; i++) { split($i, m, " "); if (m[2] != "") printf ",\"%s\":%s", m[2], m[1] }
+raw="$(mktemp)"
+trap 'rm -f "$raw"' EXIT
+status=0
+measure() { # BENCHTIME PACKAGE...
+  go test -run '^$' -bench "${BENCH:-.}" -benchtime "$1" -p 1 -timeout 30m "${@:2}" >> "$raw" || status=$?
+}
+# Whole companies take all their samples within one iteration; the rest repeats.
+companies='/(e2e|hub|agents)$'
+measure 1x $(go list ${PACKAGES:-./...} | grep -E "$companies")
+measure "${BENCHTIME:-300ms}" $(go list ${PACKAGES:-./...} | grep -vE "$companies")
+
+# A result is: name, iterations, then pairs of a value and its unit.
+awk '$1 == "pkg:" { pkg = $2 }
+  /^Benchmark/ && NF >= 4 {
+    sub(/-[0-9]+$/, "", $1)
+    printf "%s %s\n", pkg, $1
+    for (i = 3; i < NF; i += 2) printf "    %14s %s\n", $i, $(i + 1)
+  }' "$raw"
+awk 'BEGIN { print "[" }
+  $1 == "pkg:" { pkg = $2 }
+  /^Benchmark/ && NF >= 4 {
+    sub(/-[0-9]+$/, "", $1)
+    printf "%s  {\"package\":\"%s\",\"name\":\"%s\",\"iterations\":%s", (n++ ? ",\n" : ""), pkg, $1, $2
+    for (i = 3; i < NF; i += 2) printf ",\"%s\":%s", $(i + 1), ($i ~ /^[-+]?[0-9]/ ? $i : "null")
     printf "}"
-  } END { print "\n]" }' "$out.txt" > "$out"
-rm -f "$out.raw" "$out.txt"
+  }
+  END { print "\n]" }' "$raw" > "$out"
+
+if [ "$status" != 0 ]; then
+  echo "some benchmarks failed:" >&2
+  grep -E '^(--- FAIL|FAIL|panic)' "$raw" >&2 || true
+fi
 echo "written: $out" >&2
+exit "$status"
