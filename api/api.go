@@ -128,6 +128,7 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 	s.eventRoutes(routes)
 	s.confirmationRoutes(routes)
 	s.loginRoutes(routes)
+	mux.HandleFunc("GET /ws", s.need(ScopeRead, s.socket))
 	mux.HandleFunc("/", noRoute(mux))
 	s.handler = bounded(mux)
 	return s

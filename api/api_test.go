@@ -20,13 +20,13 @@ import (
 )
 
 // serve runs the real server over a hub in memory, on a real socket.
-func serve(t *testing.T, hub *apitest.Hub, o api.Options) (socket string, stop func()) {
+func serve(t testing.TB, hub *apitest.Hub, o api.Options) (socket string, stop func()) {
 	t.Helper()
 	socket = apitest.SocketPath(t)
 	return socket, serveAt(t, hub, socket, o)
 }
 
-func serveAt(t *testing.T, hub *apitest.Hub, socket string, o api.Options) (stop func()) {
+func serveAt(t testing.TB, hub *apitest.Hub, socket string, o api.Options) (stop func()) {
 	t.Helper()
 	l, err := api.Listen(socket)
 	if err != nil {
@@ -36,7 +36,7 @@ func serveAt(t *testing.T, hub *apitest.Hub, socket string, o api.Options) (stop
 }
 
 // raw speaks plain HTTP, as a program that does not use our client.
-func raw(t *testing.T, socket, method, path, body string, header ...string) (int, string) {
+func raw(t testing.TB, socket, method, path, body string, header ...string) (int, string) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -142,7 +142,7 @@ func TestRoutes(t *testing.T) {
 }
 
 // wantProblem checks that an error has exactly the documented shape.
-func wantProblem(t *testing.T, body string) {
+func wantProblem(t testing.TB, body string) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(body))
 	d.DisallowUnknownFields()

@@ -30,7 +30,8 @@ func (s *Server) ServeTCP(ctx context.Context, l net.Listener, names []string) e
 }
 
 func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler) error {
-	base, cut := context.WithCancel(context.Background())
+	var sockets sync.WaitGroup
+	base, cut := context.WithCancel(context.WithValue(context.Background(), socketsKey{}, &sockets))
 	defer cut()
 	server := &http.Server{
 		Handler:           handler,
@@ -55,6 +56,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, handler http.Handler
 		s.options.Log.Debug().Err(err).Msg("requests cut off at the end")
 		_ = server.Close() // The grace is over; whoever is left is cut off.
 	}
+	sockets.Wait()
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
 	}
