@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -216,6 +217,17 @@ func (r *resident) await(id string, want protocol.TaskState) (task protocol.Task
 		r.t.Fatalf("got task %+v, want it %s", task, want)
 	}
 	return task
+}
+
+// awaitTaken waits until the agent has a task's prompt.
+func (r *resident) awaitTaken(id string) {
+	r.t.Helper()
+	tmuxtest.Eventually(r.t, 2*tmuxtest.Wait, func() bool {
+		task, err := r.Task(id)
+		return err == nil && slices.ContainsFunc(task.Attempts, func(a protocol.Attempt) bool {
+			return slices.ContainsFunc(a.Steps, func(m protocol.Mark) bool { return m.Step == protocol.Taken })
+		})
+	})
 }
 
 // status waits until an agent is in a state and returns it.

@@ -21,8 +21,8 @@ func TestNextHubGoesOn(t *testing.T) {
 	first := h.open()
 	done := first.ask("worker_one", "/say before")
 	first.await(done, protocol.TaskCompleted)
-	open := first.ask("worker_two", "/think 300ms\n/say after")
-	first.status("worker_two", protocol.Busy)
+	open := first.ask("worker_two", "/think 500ms\n/say after")
+	first.awaitTaken(open)
 	figures := first.Metrics()
 	first.stop()
 
@@ -67,8 +67,8 @@ func TestKilledPaneIsMadeAgain(t *testing.T) {
 	h := newHouse(t)
 	r := h.open()
 	pane := r.status("worker_one", protocol.Idle).Pane
-	id := r.ask("worker_one", "/think 200ms\n/say found a new pane")
-	r.status("worker_one", protocol.Busy)
+	id := r.ask("worker_one", "/think 500ms\n/say found a new pane")
+	r.awaitTaken(id)
 	h.tmux("kill-pane", "-t", pane)
 	task := r.await(id, protocol.TaskCompleted)
 	if n := len(task.Attempts); n != 2 {
@@ -117,10 +117,7 @@ func TestCancelInterruptsTheTurn(t *testing.T) {
 	t.Parallel()
 	r := newHouse(t).open()
 	id := r.ask("worker_one", "/think 10m")
-	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool {
-		task, err := r.Task(id)
-		return err == nil && task.Progress >= 15 // taken
-	})
+	r.awaitTaken(id)
 	r.order("worker_one", protocol.Cancel, id)
 	r.await(id, protocol.TaskCancelled)
 	r.await(r.ask("worker_one", "/say free"), protocol.TaskCompleted)
