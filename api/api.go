@@ -104,6 +104,7 @@ type Server struct {
 
 	sessions      *sessions
 	confirmations *confirmations
+	tally         *tally
 }
 
 // maxBody leaves room for the largest payload and its envelope.
@@ -112,7 +113,7 @@ const maxBody = protocol.MaxPayload + 1<<20
 // New makes a server; nothing listens yet.
 func New[F Follower](hub Hub[F], o Options) *Server {
 	o = o.filled()
-	s := &Server{hub: hub, options: o, pace: newPace(o.Rate), confirmations: newConfirmations()}
+	s := &Server{hub: hub, options: o, pace: newPace(o.Rate), confirmations: newConfirmations(), tally: newTally()}
 	s.sessions = newSessions(func(task string) (string, bool) {
 		t, err := hub.Task(task)
 		return t.Session, err == nil && t.ID == task
@@ -128,6 +129,8 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 	s.eventRoutes(routes)
 	s.confirmationRoutes(routes)
 	s.loginRoutes(routes)
+	mux.HandleFunc("GET /metrics", s.need(ScopeRead, s.metrics))
+	mux.HandleFunc("GET /docs", s.docs)
 	mux.HandleFunc("GET /ws", s.need(ScopeRead, s.socket))
 	mux.HandleFunc("/", noRoute(mux))
 	s.handler = bounded(mux)

@@ -64,6 +64,7 @@ func (s *Server) stream(c caller, after uint64, task string) *huma.StreamRespons
 		ctx.SetHeader("Cache-Control", "no-store")
 		ctx.SetStatus(http.StatusOK)
 		_, w := humago.Unwrap(ctx)
+		defer s.tally.stream()()
 		out := events{w: w, control: http.NewResponseController(w), patience: s.options.WriteWait}
 		err := out.comment("following")
 		follower := s.follow(after, task)

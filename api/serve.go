@@ -82,6 +82,7 @@ func (s *Server) logged(next http.Handler) http.Handler {
 					refusePlain(note, protocol.Faultf(protocol.CodeInternal, "something broke while this was answered").Cure("the diary says what"))
 				}
 			}
+			s.tally.note(r.Method, note.status, time.Since(began))
 			s.options.Log.Info().Str("method", r.Method).Str("path", r.URL.Path).Int("status", note.status).
 				Dur("took", time.Since(began)).Str("from", r.RemoteAddr).Msg("request")
 		}()

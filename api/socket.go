@@ -59,6 +59,7 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 		s.options.Log.Debug().Err(err).Msg("WebSocket not opened")
 		return // Accept has answered.
 	}
+	defer s.tally.stream()()
 	conn.SetReadLimit(mostFrame)
 	win := &window{server: s, conn: conn, caller: c, name: c.shown(c.session)}
 	if err := win.run(r.Context()); err != nil {

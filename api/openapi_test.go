@@ -1,0 +1,89 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orchestrator-cc/api"
+	"orchestrator-cc/api/apitest"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/openapi.json")
+
+// TestOpenAPIIsCheckedIn keeps the description in the documentation in step
+// with the routes; -update rewrites it.
+func TestOpenAPIIsCheckedIn(t *testing.T) {
+	t.Parallel()
+	const file = "../docs/openapi.json"
+	socket, _ := serve(t, apitest.New(nil), api.Options{Version: "1"})
+	_, text := raw(t, socket, "GET", "/openapi.json", "")
+	var got bytes.Buffer
+	if err := json.Indent(&got, []byte(text), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("docs/openapi.json (-want +got), run: go test ./api -run OpenAPIIsCheckedIn -update\n%s", diff)
+	}
+	if !strings.Contains(text, `"openapi":"3.1.0"`) {
+		t.Error("got another version, want OpenAPI 3.1")
+	}
+}
+
+func TestDocsPage(t *testing.T) {
+	t.Parallel()
+	p := openPort(t, apitest.New(nil), api.Options{})
+	status, page, header := p.do("GET", "/docs", "")
+	if status != 200 || !strings.Contains(page, "/openapi.json") {
+		t.Fatalf("got %d %.100s, want the page", status, page)
+	}
+	for _, outside := range []string{"http://", "https://", "//cdn"} {
+		if strings.Contains(page, outside) {
+			t.Errorf("got %q in the page, want nothing from outside", outside)
+		}
+	}
+	if got := header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'none'") {
+		t.Errorf("got policy %q, want nothing allowed by default", got)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	p := openPort(t, apitest.New(nil), api.Options{})
+	key := p.key("k")
+	p.submit(&spy{name: "hidden-words", key: key, session: "hidden-session"})
+	status, page, header := p.do("GET", "/metrics", "", "Authorization", "Bearer "+key)
+	if status != 200 || !strings.HasPrefix(header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("got %d %s, want a page of metrics", status, header.Get("Content-Type"))
+	}
+	for _, want := range []string{
+		`orchestrator_cc_messages_total{type="request"} 1`, `orchestrator_cc_agent_queue{agent="grand_boss"} 0`,
+		`orchestrator_cc_tasks{state="pending"} 1`, `orchestrator_cc_http_requests_total{method="POST",status="200"} 1`,
+		"# TYPE orchestrator_cc_http_streams gauge",
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("got %s, want %s in it", page, want)
+		}
+	}
+	if strings.Contains(page, "hidden") {
+		t.Error("got a session's words in the metrics, want none")
+	}
+	if status, _, _ := p.do("GET", "/metrics", ""); status != 401 {
+		t.Errorf("got %d without a key, want 401", status)
+	}
+}
