@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -130,45 +129,8 @@ func (l *link) suggestAgent(ctx context.Context, err error, typed string) error 
 		names[i] = a.Name
 	}
 	fault := protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q", typed)
-	if near := nearest(typed, names); near != "" {
+	if near := protocol.Nearest(typed, names); near != "" {
 		return fault.Cure("did you mean %s? The agents are %s", near, strings.Join(names, ", "))
 	}
 	return fault.Cure("the agents are %s", strings.Join(names, ", "))
-}
-
-// nearest finds the name that was probably meant: one that begins or ends with
-// what was typed, or differs in a third of its letters at most.
-func nearest(typed string, names []string) string {
-	typed = strings.ToLower(typed)
-	best, least := "", max(len(typed)/3, 1)+1
-	for _, name := range names {
-		d := distance(typed, name)
-		if typed != "" && (strings.HasPrefix(name, typed) || strings.HasSuffix(name, typed)) {
-			d = 0
-		}
-		if d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to change, add or drop.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			corner, row[j+1] = row[j+1], slices.Min([]int{row[j+1] + 1, row[j] + 1, corner + cost})
-		}
-	}
-	return row[len(b)]
 }

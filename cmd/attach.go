@@ -90,7 +90,7 @@ func paneOf(ctx context.Context, server *tmux.Server, agent string) (string, err
 		names = append(names, pane.Name)
 	}
 	fault := protocol.Faultf(protocol.CodeUnknownAgent, "there is no pane of an agent %q", agent)
-	if near := nearest(agent, names); near != "" {
+	if near := protocol.Nearest(agent, names); near != "" {
 		return "", fault.Cure("did you mean %s? The panes are %s", near, strings.Join(names, ", "))
 	}
 	return "", fault.Cure("the panes are %s", strings.Join(names, ", "))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"orchestrator-cc/protocol"
 )
 
 // Problem is one mistake in a configuration file.
@@ -49,43 +51,11 @@ func sorted(list []Problem) []Problem {
 }
 
 // suggest is the cure for a word that is not in a list: the near one, if there
-// is one, and otherwise all that could be written. One slip in four letters is
-// near, and so is the beginning of a longer word.
+// is one, and otherwise all that could be written.
 func suggest(word string, known []string) string {
 	known = slices.Sorted(slices.Values(known))
-	best, near := "", 2+min(2, (len(word)-1)/4)
-	for _, k := range known {
-		d := distance(strings.ToLower(word), k)
-		if len(word) > 3 && strings.HasPrefix(k, word) {
-			d = 1
-		}
-		if d < near {
-			best, near = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
+	if near := protocol.Nearest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "write one of: " + strings.Join(known, ", ")
-}
-
-// distance counts the letters to insert, drop or replace to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
