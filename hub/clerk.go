@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"orchestrator-cc/ledger"
@@ -15,6 +16,7 @@ func (h *Hub) clerk(ctx context.Context) error {
 	if err := h.giveUpTheDismissed(ctx); err != nil {
 		return ignoreEnd(ctx, err)
 	}
+	done := ""
 	for ctx.Err() == nil {
 		changed := h.book.wait()
 		var plan ledger.Plan
@@ -24,17 +26,37 @@ func (h *Hub) clerk(ctx context.Context) error {
 				w.stopExchange(d)
 			}
 		}
-		if len(plan.Append) > 0 {
+		if owed := gist(plan.Append); owed != "" && owed != done {
+			done = owed
 			for _, batch := range plan.Append {
 				if err := h.book.persist(ctx, batch...); err != nil {
 					return ignoreEnd(ctx, err)
 				}
 			}
 			continue
+		} else if owed != "" {
+			// Writing it again would fill the disk; the next change may settle it.
+			h.o.Log.Error().Str("owed", owed).Msg("what was written is owed again")
 		}
 		sleep(ctx, plan.Wake, changed, nil)
 	}
 	return nil
+}
+
+// gist tells batches apart by what they do, whenever it was decided.
+func gist(batches [][]protocol.Entry) string {
+	var b strings.Builder
+	for _, batch := range batches {
+		for _, e := range batch {
+			if s := e.Step; s != nil {
+				fmt.Fprintf(&b, "%s %s %s %d; ", s.Name, s.Agent, strings.Join(s.Messages, " "), s.Attempt)
+			}
+			if m := e.Message; m != nil {
+				fmt.Fprintf(&b, "%s %s; ", m.Message.Header.Type, m.Message.ID())
+			}
+		}
+	}
+	return b.String()
 }
 
 // giveUpTheDismissed ends what an earlier hub had under way for agents that
@@ -78,14 +100,19 @@ func (b *book) write(ctx context.Context, f func(*ledger.Ledger, time.Time) []pr
 
 // persist appends entries that must not be lost, however long the disk is
 // full: the hub says so in its health meanwhile and goes on once there is room.
+// The diary, which needs room too, hears of it once.
 func (b *book) persist(ctx context.Context, batch ...protocol.Entry) error {
-	const between = 200 * time.Millisecond
+	pause, said := 200*time.Millisecond, ""
 	for {
 		err := b.append(ctx, batch...)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		b.log.Error().Err(err).Msg("entry not stored, trying again")
-		sleep(ctx, time.Now().Add(between), nil, nil)
+		if err.Error() != said {
+			said = err.Error()
+			b.log.Error().Err(err).Msg("entry not stored, trying until it is")
+		}
+		sleep(ctx, time.Now().Add(pause), nil, nil)
+		pause = min(2*pause, 2*time.Second)
 	}
 }
