@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -182,6 +184,9 @@ func (c *company) count(ids []string) {
 		}
 	}
 	c.t.Logf("lost %d, typed twice %d, doubled lines %d", lost, twice, doubled)
+	if diary, err := os.ReadFile(filepath.Join(c.project, stateFolder, "diary.log")); err != nil || bytes.Contains(diary, []byte("owed again")) {
+		c.t.Errorf("got a clerk that goes in circles, or no diary (%v)", err)
+	}
 	if lost+twice+doubled != 0 {
 		c.t.Errorf("got lost %d, typed twice %d, doubled lines %d, want 0 of each", lost, twice, doubled)
 	}
