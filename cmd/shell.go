@@ -55,13 +55,18 @@ func (s askedShell) Run(ctx context.Context, command string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask for approval: %w", err)
 	}
+	// A refusal and a command that fails are answers: a turn that failed would
+	// be tried again, and the person asked again.
 	if decision.State != protocol.ConfirmationApproved {
-		return "", fmt.Errorf("%s is %s by %s", toolShell, decision.State, decision.By)
+		return fmt.Sprintf("%s is %s by %s", toolShell, decision.State, decision.By), nil
 	}
 	out, err := exec.CommandContext(ctx, "sh", "-c", command).CombinedOutput()
 	text := strings.TrimRight(string(out[:min(len(out), mostOutput)]), "\n")
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", toolShell, err, text)
+		return strings.TrimRight(fmt.Sprintf("%s: %v\n%s", toolShell, err, text), "\n"), nil
 	}
 	return text, nil
 }

@@ -53,7 +53,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"command":     words(&e.Command),
 		"env":         pairs(&e.Env),
 		"unset":       words(&e.Unset),
-		"personality": choice(&e.Personality, ByFlag, ByFile, ByPaste, ByNone),
+		"personality": choice(&e.Personality, ByFlag, ByFile, ByPaste, ByHooks, ByNone),
 		"flag":        text(&e.Flag),
 		"ready":       patterns(&e.Ready),
 		"busy":        patterns(&e.Busy),
@@ -82,6 +82,9 @@ func (d *document) checkEngine(path string, e Engine) {
 	if (e.Personality == ByFlag || e.Personality == ByFile) && e.Flag == "" {
 		d.complain(path+".personality", "add the flag, such as flag: --system-prompt", "personality %q needs a flag", e.Personality)
 	}
+	if e.Personality == ByHooks && e.Hooks == HooksNone {
+		d.complain(path+".personality", "say whose hooks it has, such as hooks: codex", "personality %q needs hooks", e.Personality)
+	}
 	d.checkKeys(path+".submit", e.Submit)
 	d.checkKeys(path+".interrupt", e.Interrupt)
 	d.checkEnv(path+".env", slices.Collect(maps.Keys(e.Env)))
@@ -108,11 +111,16 @@ func (d *document) checkKeys(path string, keys []string) {
 	}
 }
 
+// shellSwitch lets a built-in agent ask for shell commands; it is the one
+// variable of ours that a person sets.
+const shellSwitch = "ORCHESTRATOR_CC_SHELL"
+
 // checkEnv keeps out names that no program can be given, and those by which a
 // pane knows where it belongs.
 func (d *document) checkEnv(path string, names []string) {
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		switch {
+		case name == shellSwitch:
 		case !envName.MatchString(name):
 			d.complain(path+"."+name, `use letters, digits and "_"`, "%q cannot name an environment variable", name)
 		case name == "TMUX" || name == "TMUX_PANE" || strings.HasPrefix(name, "ORCHESTRATOR_CC_"):

@@ -17,6 +17,7 @@ import (
 
 // apiConfig is a company of two, who may run commands when a person approves.
 const apiConfig = `engine: builtin
+retry: {max: 0}
 agents:
   - name: grand_boss
     role: grand_boss
@@ -183,7 +184,7 @@ func (w *web) finishedBadly(prompt string) string {
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t)
-	for _, tt := range []struct{ verb, want string }{{"approve", "hello from the shell"}, {"deny", "denied by user"}} {
+	for _, tt := range []struct{ verb, want string }{{"approve", "hello from the shell"}, {"deny", "shell:execute is denied by user"}} {
 		task := w.submit("s1", "/shell echo hello from the shell")
 		id := w.question()
 		inside := exec.Command(binary, tt.verb, id)
@@ -195,12 +196,6 @@ func TestApprovals(t *testing.T) {
 			t.Errorf("got inbox %q, want the question", out)
 		}
 		w.run(tt.verb, id[:8])
-		if tt.verb == "deny" {
-			if out := w.until("inbox", tt.want); out == "" {
-				t.Errorf("got no word of the denial")
-			}
-			continue
-		}
 		if got := w.finished(task); got.Result == nil || !strings.HasPrefix(got.Result.Content, tt.want) {
 			t.Errorf("got %+v, want the command's output", got)
 		}
@@ -264,16 +259,5 @@ func (w *web) question(known ...string) string {
 		}
 	}
 	w.t.Fatal("nothing waits for approval")
-	return ""
-}
-
-// until repeats a verb until its output has a word.
-func (w *web) until(verb, word string) string {
-	w.t.Helper()
-	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		if out := w.run(verb); strings.Contains(out, word) {
-			return out
-		}
-	}
 	return ""
 }
