@@ -16,21 +16,30 @@ type boots struct{ path string }
 const (
 	freeBoots = 3               // starts in a row that need not wait
 	lasting   = 5 * time.Second // a hub that ran this long was no crash loop
-	mostWait  = 30 * time.Second
+	mostWait  = 10 * time.Second
 )
 
 func bootsOf(p place) boots { return boots{filepath.Join(p.run(), "boots")} }
 
-// begin counts this start and returns how many before it did not last. A
-// counter that cannot be kept only costs the pause.
-func (b boots) begin() int {
+// count tells how many starts did not last.
+func (b boots) count() int {
 	data, err := os.ReadFile(b.path)
-	before := 0
-	if err == nil {
-		before, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return 0
 	}
-	b.write(before + 1)
-	return before
+	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// begin counts this start, and forgets them all once it has lasted. A counter
+// that cannot be kept only costs the pause.
+func (b boots) begin() (end func()) {
+	b.write(b.count() + 1)
+	timer := time.AfterFunc(lasting, b.lasted)
+	return func() { timer.Stop() }
 }
 
 // lasted forgets the crashes.

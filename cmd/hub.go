@@ -81,24 +81,34 @@ func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
 	}
 }
 
-// backOff waits where the hub's last starts did not last, and arranges for
-// the count to be forgotten once this one does. It returns how many they were,
-// where it had to wait.
+// backOff waits where the hubs before this one did not last, unless somebody
+// forgets their deaths meanwhile. It returns how many they were, where it had
+// to wait.
 func (o hubOptions) backOff(ctx context.Context, out io.Writer) (deaths int, err error) {
 	b := bootsOf(o.place)
-	before := b.begin()
-	if d := pause(before); d > 0 {
-		deaths = before
-		o.log.Warn().Int("starts", before).Dur("pause", d).Msg("the hub keeps dying")
-		fmt.Fprintf(out, "the hub died %d times in a row; it starts again in %s (see %s)\r\n", before, d, o.place.diary())
+	before := b.count()
+	d := pause(before)
+	if d == 0 {
+		return 0, nil
+	}
+	o.log.Warn().Int("starts", before).Dur("pause", d).Msg("the hub keeps dying")
+	fmt.Fprintf(out, "the hub died %d times in a row; it starts again in %s (see %s)\r\n", before, d, o.place.diary())
+	over := time.NewTimer(d)
+	defer over.Stop()
+	tick := time.NewTicker(startTick)
+	defer tick.Stop()
+	for {
 		select {
-		case <-time.After(d):
+		case <-over.C:
+			return before, nil
+		case <-tick.C:
+			if b.count() == 0 {
+				return 0, nil
+			}
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
 	}
-	time.AfterFunc(lasting, b.lasted)
-	return deaths, nil
 }
 
 // standBy shows the hops of the hub that serves, and returns when the stream

@@ -117,7 +117,8 @@ func (a *app) start(ctx context.Context, p place, o upOptions) (*link, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	said := diaryEnd(p)
-	for range 3 { // a session that dies under its hub is made again
+	bootsOf(p).lasted() // a person who asks need not wait for earlier crashes
+	for range 3 {       // a session that dies under its hub is made again
 		if err = server.Start(ctx, hubPane(options, self), a.size()); err != nil {
 			break
 		}

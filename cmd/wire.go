@@ -60,6 +60,7 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 		return fmt.Errorf("open the stream: %w", err)
 	}
 	defer stream.Close()
+	defer bootsOf(o.place).begin()()
 	// The hub outlives the terminal it was started in: when the tmux server
 	// dies, the hub is what makes a new one.
 	signal.Ignore(syscall.SIGHUP)
