@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -128,14 +130,23 @@ func TestRunReconnectsAfterItsClientWasKilled(t *testing.T) {
 	}
 }
 
+// program writes a script that can be run. Another process writes it: were it this one, a command that a parallel test
+// starts at that moment would inherit the open file, and the script could not be run while it has it.
+func program(t *testing.T, path, script string) {
+	t.Helper()
+	write := exec.Command("sh", "-c", `cat > "$0" && chmod 700 "$0"`, path)
+	write.Stdin = strings.NewReader(script)
+	if out, err := write.CombinedOutput(); err != nil {
+		t.Fatalf("write %s: %v\n%s", path, err, out)
+	}
+}
+
 // wedgeable is a tmux whose control clients neither speak nor end while the returned file exists.
 func wedgeable(t *testing.T) (bin, flag string) {
 	t.Helper()
 	bin, flag = filepath.Join(t.TempDir(), "tmux"), filepath.Join(t.TempDir(), "wedged")
 	script := fmt.Sprintf("#!/bin/sh\nif [ -e '%s' ]; then case \" $* \" in *\" -C \"*) exec sleep 1000;; esac; fi\nexec tmux \"$@\"\n", flag)
-	if err := os.WriteFile(bin, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	program(t, bin, script)
 	return bin, flag
 }
 

@@ -32,9 +32,7 @@ func TestProbe(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			bin := filepath.Join(t.TempDir(), "tmux")
-			if err := os.WriteFile(bin, []byte("#!/bin/sh\necho '"+tc.says+"'\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			program(t, bin, "#!/bin/sh\necho '"+tc.says+"'\n")
 			v, err := tmux.Probe(t.Context(), bin)
 			if !errors.Is(err, tc.want) || v.Major != tc.major || v.Minor != tc.minor || v.Raw != tc.says {
 				t.Errorf("got %+v, %v, want %d.%d, %v", v, err, tc.major, tc.minor, tc.want)
