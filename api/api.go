@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -98,6 +99,7 @@ type Options struct {
 type Server struct {
 	hub     Desk
 	follow  func(after uint64, task string) Follower
+	boss    func() string // the agent that gets what is routed to nobody
 	options Options
 	handler http.Handler
 	pace    *pace
@@ -118,6 +120,7 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 		t, err := hub.Task(task)
 		return t.Session, err == nil && t.ID == task
 	})
+	s.boss = sync.OnceValue(func() string { return findBoss(hub) })
 	s.follow = func(after uint64, task string) Follower { return hub.Follow(after, task) }
 	mux := http.NewServeMux()
 	routes := newRoutes(mux, o.Version)

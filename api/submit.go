@@ -112,19 +112,30 @@ func (s *Server) addressee(named, taskType string) (protocol.Identifier, error) 
 	if named == "" {
 		named = s.options.Routing[taskType]
 	}
-	agents := s.hub.Overview().Agents
-	i := slices.IndexFunc(agents, func(a protocol.AgentStatus) bool {
-		return named == "" && a.Role.Rank() == protocol.RankBoss || a.Name == named
-	})
-	if i >= 0 {
-		return protocol.Party(agents[i].Name, agents[i].Role), nil
+	if named == "" {
+		named = s.boss()
 	}
-	if named != "" {
+	if named == "" {
+		return protocol.Identifier{}, protocol.Faultf(protocol.CodeUnknownAgent, "no agent has the role %s", protocol.GrandBoss).Cure("name one in context.agent")
+	}
+	to, err := s.hub.Party(named)
+	if err != nil || to.AgentType == protocol.All || to.AgentType == protocol.User {
 		fault := protocol.Faultf(protocol.CodeUnknownAgent, "names %q, which is no agent", named)
 		fault.Field = "context.agent"
 		return protocol.Identifier{}, fault.Cure("GET /agents lists them")
 	}
-	return protocol.Identifier{}, protocol.Faultf(protocol.CodeUnknownAgent, "no agent has the role %s", protocol.GrandBoss).Cure("name one in context.agent")
+	return to, nil
+}
+
+// findBoss asks for the company once: who is in it does not change while the
+// hub lives, and an overview costs more with every open task.
+func findBoss(hub Views) string {
+	agents := hub.Overview().Agents
+	i := slices.IndexFunc(agents, func(a protocol.AgentStatus) bool { return a.Role.Rank() == protocol.RankBoss })
+	if i < 0 {
+		return ""
+	}
+	return agents[i].Name
 }
 
 // wishes are what a task's context asks for.

@@ -42,16 +42,22 @@ func newWeb(t testing.TB) *web {
 	c := newProject(t, apiConfig)
 	c.run("up", "--port", "0")
 	w := &web{company: c, key: strings.TrimSpace(c.run("keys", "add", "tester", "--scope", "read", "--scope", "submit", "--scope", "approve"))}
+	w.url = c.address()
+	return w
+}
+
+// address is where the hub's card says that HTTP is served.
+func (c *company) address() string {
+	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.project, stateFolder, "hub.json"))
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	var card struct{ URL string }
 	if err := json.Unmarshal(data, &card); err != nil || card.URL == "" {
-		t.Fatalf("got card %s, want the address in it", data)
+		c.t.Fatalf("got card %s, want the address in it", data)
 	}
-	w.url = card.URL
-	return w
+	return card.URL
 }
 
 // curl runs the real curl and returns the status and the body.
