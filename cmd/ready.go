@@ -62,8 +62,8 @@ func lastWords(p place, from int64, since time.Time) []string {
 	return words
 }
 
-// errSessionGone says that the session died while its hub was starting.
-var errSessionGone = errors.New("the tmux session died while the hub was starting")
+// errSessionGone says that the session died, and its hub with it, during a start.
+var errSessionGone = errors.New("the tmux session died while it was starting")
 
 // awaitHub waits until the hub answers. A hub that ended twice with a reason
 // will end again, and one whose session is gone never comes, so there is no use
@@ -106,7 +106,7 @@ func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 	tick := time.NewTicker(startTick)
 	defer tick.Stop()
 	var last protocol.Overview
-	for {
+	for n := 1; ; n++ {
 		overview, err := hub.Overview(ctx)
 		switch {
 		case err == nil:
@@ -120,6 +120,10 @@ func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 			}
 		case ctx.Err() == nil && !errors.Is(err, api.ErrUnreachable):
 			return overview, err
+		case n%sessionTicks == 0:
+			if there, err := cardServer(hub.place, hub.card).Exists(ctx); err == nil && !there {
+				return overview, errSessionGone
+			}
 		}
 		select {
 		case <-tick.C:

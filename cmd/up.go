@@ -13,6 +13,7 @@ import (
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/config"
+	"orchestrator-cc/protocol"
 	"orchestrator-cc/tmux"
 )
 
@@ -55,32 +56,44 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	}
 	waiting, cancel := context.WithTimeout(ctx, upPatience)
 	defer cancel()
-	hub, err := a.living(waiting, p)
-	if err != nil {
-		return err
+	hub, overview, err := a.raise(waiting, p, o)
+	for again := 0; again < 2 && errors.Is(err, errSessionGone); again++ {
+		hub, overview, err = a.raise(waiting, p, o) // everything died under our eyes
 	}
-	if hub != nil {
-		a.err.printf("already running in %s\n", p.root)
-		if o.port != "" && hub.card.URL == "" {
-			a.err.printf("%s it serves no HTTP; for that type: orchestrator-cc down, then: up --port %s\n", a.err.paint(yellow, "note:"), o.port)
-		}
-	} else if hub, err = a.start(waiting, p, o); err != nil {
-		return err
-	}
-	defer hub.Close()
-	overview, err := a.ready(waiting, hub)
 	if ctx.Err() != nil {
 		return errors.New("stopped waiting; what was started goes on")
 	}
 	if err != nil {
 		return err
 	}
+	defer hub.Close()
 	a.out.printf("%s\n%s", readyTable(a.out, overview), waysIn(overview.Hub, overview.Agents))
 	a.out.printf("%s", httpWay(hub.card))
 	if o.attach {
 		return runAttach(ctx, a, attachOptions{})
 	}
 	return nil
+}
+
+// raise finds the living hub or starts one, and waits until everybody is ready.
+func (a *app) raise(ctx context.Context, p place, o upOptions) (*link, protocol.Overview, error) {
+	hub, err := a.living(ctx, p)
+	if err != nil {
+		return nil, protocol.Overview{}, err
+	}
+	if hub != nil {
+		a.err.printf("already running in %s\n", p.root)
+		if o.port != "" && hub.card.URL == "" {
+			a.err.printf("%s it serves no HTTP; for that type: orchestrator-cc down, then: up --port %s\n", a.err.paint(yellow, "note:"), o.port)
+		}
+	} else if hub, err = a.start(ctx, p, o); err != nil {
+		return nil, protocol.Overview{}, err
+	}
+	overview, err := a.ready(ctx, hub)
+	if err != nil {
+		hub.Close()
+	}
+	return hub, overview, err
 }
 
 // living is the link to a hub that answers, or nil where none does.
@@ -118,16 +131,11 @@ func (a *app) start(ctx context.Context, p place, o upOptions) (*link, error) {
 	}
 	said := diaryEnd(p)
 	bootsOf(p).lasted() // a person who asks need not wait for earlier crashes
-	for range 3 {       // a session that dies under its hub is made again
-		if err = server.Start(ctx, hubPane(options, self), a.size()); err != nil {
-			break
-		}
+	err = server.Start(ctx, hubPane(options, self), a.size())
+	if err == nil {
 		var hub *link
 		if hub, err = a.awaitHub(ctx, p, server, said); err == nil {
 			return hub, nil
-		}
-		if !errors.Is(err, errSessionGone) {
-			break
 		}
 	}
 	if before {
