@@ -81,6 +81,9 @@ type Options struct {
 	// OnChange is told of every new state or reason, on the goroutine that
 	// owns the agent: it must return soon and must not wait for the agent.
 	OnChange func(Status)
+	// OnTyped is told, likewise, what a person typed into the pane as a task.
+	// The same report may come again after a restart.
+	OnTyped func(protocol.Report)
 }
 
 // Status is what can be said about an agent now.

@@ -17,8 +17,8 @@ const (
 	markerStill   = time.Second
 	mentionStill  = 3 * time.Second
 	reminderStill = 5 * time.Second
-	// channelLead is how long a channel that has taken the prompt is waited
-	// for once the screen shows the end: only it has the text as written.
+	// channelLead is how long a channel is waited for once the screen shows the
+	// end: only it has the text as written. Some tell of a turn only then.
 	channelLead = 2 * time.Second
 	never       = time.Duration(-1)
 )
@@ -98,7 +98,7 @@ func (t *turn) weigh(s Screen, v view, now time.Time) sight {
 	default:
 		out.evidence, out.need = ByMarker, t.patience(out.reply)
 	}
-	if out.need >= 0 && t.opts.Engine.Channel && t.accepted {
+	if out.need >= 0 && t.opts.Engine.Channel {
 		out.need = max(out.need, channelLead)
 	}
 	return out
@@ -225,7 +225,7 @@ func (t *turn) reported() (Answer, error) {
 	t.eye.open = false
 	if t.report.Event == protocol.ReportFailed {
 		// The program says itself that the turn is over, so nothing goes on.
-		return Answer{}, failure(protocol.CodeAgentFailed, true, "%s", t.report.Text)
+		return Answer{}, failure(protocol.CodeAgentFailed, !t.report.Final, "%s", t.report.Text)
 	}
 	text := t.marker.withoutID(t.report.Text, t.req.ID)
 	return Answer{Text: text, Evidence: ByChannel, Marked: t.marker.in(text)}, nil

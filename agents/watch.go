@@ -21,6 +21,10 @@ const (
 	// outspoken is how long the channel's word that a turn runs stands against
 	// a screen that is ready and still: an interrupted turn ends without a word.
 	outspoken = 3 * time.Second
+	// greeting is how long a program that says on its channel that it has
+	// started is waited for after its composer is there: some draw it long
+	// before they take a prompt.
+	greeting = 20 * time.Second
 	// idleNet is how often an idle pane is read without a wake-up. Nothing
 	// depends on it, for a delivery reads the screen first.
 	idleNet = 30 * time.Second
@@ -87,6 +91,12 @@ func (a *Agent) hear() []protocol.Report {
 	}
 	for _, r := range news {
 		a.eye.spoke = true
+		if r.Event == protocol.ReportTyped {
+			if a.opts.OnTyped != nil {
+				a.opts.OnTyped(r)
+			}
+			continue
+		}
 		a.eye.busy = r.Event == protocol.ReportAccepted || r.Event == protocol.ReportProgress
 	}
 	if len(news) > 0 {
@@ -128,6 +138,8 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		return asking, obstacle(s, v)
 	case a.drafted(v):
 		return asking, "somebody's text stands in the composer"
+	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < greeting:
+		return unclear, ""
 	case v.ready:
 		return ready, ""
 	case len(e.Ready) > 0:

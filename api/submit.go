@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -100,10 +98,7 @@ func (s *Server) firstReceipt(id string, c caller) (Submitted, error) {
 // onceID derives a message's id from what makes it the same message: a repeat
 // has the same id, which the stream knows for as long as it knows the message.
 func onceID(session, once string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "once %d %s %s", len(session), session, once))
-	sum[6] = sum[6]&0x0f | 0x40 // version 4
-	sum[8] = sum[8]&0x3f | 0x80 // and its variant
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	return protocol.DeriveID("once", session, once)
 }
 
 // addressee is the agent a task names, the one its type is routed to, or the

@@ -114,7 +114,14 @@ func (a *agent) serve(ctx context.Context) error {
 			}
 			switch a.screen.press(k) {
 			case submitted:
-				waiting = append(waiting, a.screen.take())
+				text := a.screen.take()
+				handed, err := a.handOver(text)
+				if err != nil {
+					return err
+				}
+				if !handed {
+					waiting = append(waiting, text)
+				}
 				next()
 			case interrupted:
 				if cancel != nil {
@@ -123,6 +130,22 @@ func (a *agent) serve(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// handOver gives what a person typed to the hub, from where it comes back as
+// a task of the user: so it is in the journal, and what it delegates is carried
+// out. A prompt of the hub's own, or one typed where there is no hub, is not
+// handed over.
+func (a *agent) handOver(text string) (bool, error) {
+	p := protocol.ParsePrompt(text)
+	if p.Req != "" || a.spool == nil {
+		return false, nil
+	}
+	if err := a.append(protocol.Report{Event: protocol.ReportTyped, Text: p.Body}); err != nil {
+		return false, err
+	}
+	a.screen.say("handed to the hub as your task")
+	return true, nil
 }
 
 // turn answers one prompt. Only a broken spool or ErrQuit ends the program.
@@ -164,8 +187,10 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 		err = errors.New("interrupted")
 		fallthrough
 	case err != nil:
-		if rerr := a.report(protocol.ReportFailed, p.Req, err.Error()); rerr != nil {
-			return rerr
+		var useless *uselessError
+		r := protocol.Report{Event: protocol.ReportFailed, Req: p.Req, Text: err.Error(), Final: errors.As(err, &useless)}
+		if err := a.append(r); err != nil {
+			return err
 		}
 		a.screen.reply("✗ "+err.Error(), "")
 		return nil
@@ -186,15 +211,32 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 	return nil
 }
 
-// report appends one line to the spool with one write, so that a reader sees
-// whole lines and several writers cannot mix.
+// report tells how far the program is with a prompt of the hub's.
 func (a *agent) report(e protocol.ReportEvent, req, text string) error {
-	if a.spool == nil || (req == "" && e != protocol.ReportReady) {
+	if req == "" && e != protocol.ReportReady {
 		return nil
 	}
-	r := protocol.Report{Event: e, Req: req, Text: text, Time: time.Now().UTC()}
+	return a.append(protocol.Report{Event: e, Req: req, Text: text})
+}
+
+// append adds one line to the spool with one write, so that a reader sees
+// whole lines and several writers cannot mix.
+func (a *agent) append(r protocol.Report) error {
+	if a.spool == nil {
+		return nil
+	}
+	r.Time = time.Now().UTC()
 	if _, err := a.spool.Write(r.Line()); err != nil {
-		return fmt.Errorf("report %s: %w", e, err)
+		return fmt.Errorf("report %s: %w", r.Event, err)
 	}
 	return nil
+}
+
+// uselessError ends a turn in a way that another attempt would repeat.
+type uselessError struct{ why string }
+
+func (u *uselessError) Error() string { return u.why }
+
+func uselessf(format string, args ...any) error {
+	return &uselessError{fmt.Sprintf(format, args...)}
 }

@@ -235,18 +235,26 @@ func TestDelegateWritesMentions(t *testing.T) {
 	}
 }
 
-func TestPersonTypesWithoutATag(t *testing.T) {
+func TestWhatAPersonTypesGoesToTheHub(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	p.typed("/saa\x7fy hi\r")
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !strings.Contains(p.out.String(), "● hi") {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("no answer on the screen:\n%s", p.out)
+	if got := p.waitFor(protocol.ReportTyped, "").Text; got != "/say hi" {
+		t.Errorf("got %q, want what was typed", got)
+	}
+	if strings.Contains(p.out.String(), "● hi") {
+		t.Errorf("the program answered by itself:\n%s", p.out)
+	}
+}
+
+func TestUselessAttemptsAreFinal(t *testing.T) {
+	t.Parallel()
+	for body, final := range map[string]bool{"/dance": true, "/think soon": true, "/fail no luck": false} {
+		p := start(t)
+		p.paste(protocol.Tag("ffffff", "user")+"\n", body)
+		p.typed("\r")
+		if got := p.waitFor(protocol.ReportFailed, "ffffff").Final; got != final {
+			t.Errorf("%s: got final %v, want %v", body, got, final)
 		}
 	}
 }

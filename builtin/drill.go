@@ -54,7 +54,7 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 		case "/lines":
 			n, err := strconv.Atoi(rest)
 			if err != nil {
-				return "", fmt.Errorf("/lines needs a number, got %q", rest)
+				return "", uselessf("/lines needs a number, got %q", rest)
 			}
 			for k := range n {
 				answer = append(answer, fmt.Sprintf("line %d", k+1))
@@ -75,7 +75,7 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			}
 			answer = append(answer, output)
 		default:
-			return "", fmt.Errorf("unknown command %s; use /say, /think, /lines, /fail, /die, /delegate or /shell", word)
+			return "", uselessf("unknown command %s; use /say, /think, /lines, /fail, /die, /delegate or /shell", word)
 		}
 	}
 	return strings.Join(answer, "\n"), nil
@@ -84,9 +84,9 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 func (d Drill) shell(ctx context.Context, command string) (string, error) {
 	switch {
 	case d.Shell == nil:
-		return "", errors.New("/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time")
+		return "", uselessf("/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time")
 	case command == "":
-		return "", errors.New("/shell needs a command")
+		return "", uselessf("/shell needs a command")
 	}
 	return d.Shell.Run(ctx, command)
 }
@@ -94,7 +94,7 @@ func (d Drill) shell(ctx context.Context, command string) (string, error) {
 func think(ctx context.Context, text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return fmt.Errorf("/think needs a duration, got %q", text)
+		return uselessf("/think needs a duration, got %q", text)
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -66,7 +66,7 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: deny " + short(item.ID) + "\n")
 		return b.String()
 	}
-	if item.Task == "" {
+	if item.Kind == protocol.InboxDialog || item.Task == "" {
 		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")
 		return b.String()
 	}

@@ -67,7 +67,9 @@ func New(o Options) (*Hub, error) {
 	}
 	h := &Hub{o: o, book: b, workers: map[string]*worker{}, redraw: make(chan struct{}, 1), stopped: make(chan struct{})}
 	for _, seat := range o.Seats {
-		h.workers[seat.Name] = newWorker(b, seat, h.redraw, o.Log)
+		w := newWorker(b, seat, h.redraw, o.Log)
+		w.submit = h.Submit
+		h.workers[seat.Name] = w
 		h.order = append(h.order, seat.Name)
 	}
 	h.keeper = newKeeper(o, h.workers)

@@ -62,3 +62,11 @@ func (w *worker) screen() string {
 	}
 	return w.agent.Status().Screen
 }
+
+// dialog is the inbox item of an agent that waits for a person.
+func (w *worker) dialog(s protocol.AgentStatus) protocol.InboxItem {
+	return protocol.InboxItem{
+		ID: w.Name, Kind: protocol.InboxDialog, Agent: w.Name, Task: s.Task,
+		Text: s.Reason, Since: s.Since, Screen: w.screen(),
+	}
+}

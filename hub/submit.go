@@ -94,9 +94,9 @@ func (h *Hub) Overview() protocol.Overview {
 			o.Agents = append(o.Agents, h.workers[name].status(l))
 		}
 	})
-	for i, item := range o.Inbox {
-		if w := h.workers[item.ID]; w != nil {
-			o.Inbox[i].Screen = w.screen()
+	for _, a := range o.Agents {
+		if a.State == protocol.Waiting {
+			o.Inbox = append(o.Inbox, h.workers[a.Name].dialog(a))
 		}
 	}
 	o.Hub = h.health()

@@ -22,8 +22,10 @@ type worker struct {
 	Seat
 	book   *book
 	log    zerolog.Logger
-	seated chan struct{}   // closed once the agent has a pane
-	moved  chan struct{}   // the agent's state changed; holds at most one notice
+	seated chan struct{}        // closed once the agent has a pane
+	moved  chan struct{}        // the agent's state changed; holds at most one notice
+	typed  chan protocol.Report // what people typed into the pane
+	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
 	redraw chan<- struct{} // the same notice, for the borders
 
 	mu       sync.Mutex
@@ -42,7 +44,7 @@ var errCancelled = errors.New("cancelled")
 func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *worker {
 	return &worker{
 		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
-		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw,
+		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan protocol.Report, 64),
 	}
 }
 
@@ -59,7 +61,7 @@ func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	w.agent = agents.New(terminal{pane}, agents.Options{
 		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
 		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
-		Log: w.log, OnChange: w.onChange,
+		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped,
 	})
 	close(w.seated)
 }
@@ -94,6 +96,7 @@ func (w *worker) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return ignoreEnd(ctx, w.agent.Run(ctx)) })
 	group.Go(func() error { return ignoreEnd(ctx, w.loop(ctx)) })
+	group.Go(func() error { return w.takeTyped(ctx) })
 	return group.Wait()
 }
 

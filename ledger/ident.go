@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orchestrator-cc/protocol"
 )
 
 // key is a message id in 16 bytes, so that every id ever accepted can be kept.
@@ -31,26 +33,22 @@ func keyOf(id string) key {
 	return k
 }
 
-// derive makes the id of a message from its causes, in the form of a UUID of
-// version 4: the same decision always makes the same message.
+// derive makes the id of a message from its causes: the same decision always
+// makes the same message.
 func derive(kind string, cause string, numbers ...int) string {
-	sum := digest(kind, cause, numbers...)
-	sum[6] = sum[6]&0x0f | 0x40
-	sum[8] = sum[8]&0x3f | 0x80
-	h := hex.EncodeToString(sum[:16])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	return protocol.DeriveID(causes(kind, cause, numbers)...)
 }
 
 func digest(kind string, cause string, numbers ...int) [32]byte {
-	var b strings.Builder
-	b.WriteString(kind)
-	b.WriteByte(0)
-	b.WriteString(cause)
+	return sha256.Sum256([]byte(strings.Join(causes(kind, cause, numbers), "\x00")))
+}
+
+func causes(kind, cause string, numbers []int) []string {
+	parts := []string{kind, cause}
 	for _, n := range numbers {
-		b.WriteByte(0)
-		b.WriteString(strconv.Itoa(n))
+		parts = append(parts, strconv.Itoa(n))
 	}
-	return sha256.Sum256([]byte(b.String()))
+	return parts
 }
 
 // delay is how long the attempt after the used-th waits. Jitter moves it by up

@@ -169,7 +169,7 @@ func (l *Ledger) Inbox() []protocol.InboxItem {
 	var out []protocol.InboxItem
 	for _, n := range l.roots {
 		if n.State == protocol.TaskNeedsHuman {
-			out = append(out, protocol.InboxItem{ID: n.ID, Kind: "needs_human", Agent: n.seat.name, Task: n.ID, Text: n.Reason, Since: moment(n.Updated)})
+			out = append(out, protocol.InboxItem{ID: n.ID, Kind: protocol.InboxNeedsHuman, Agent: n.seat.name, Task: n.ID, Text: n.Reason, Since: moment(n.Updated)})
 		}
 	}
 	return out

@@ -2,8 +2,10 @@ package protocol
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -110,6 +112,16 @@ func (m Message) Expires(accepted time.Time) time.Time {
 
 // NewID makes a message id.
 func NewID() string { return uuid.NewString() }
+
+// DeriveID makes a message id from what the message is about: the same parts
+// always make the same id, so what is decided twice is accepted once.
+func DeriveID(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	id := uuid.UUID(sum[:16])
+	id[6] = id[6]&0x0f | 0x40 // version 4
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
 
 // Stamp fills what the sender left out: id, timestamp, version. What is there
 // already is left for Validate to judge.

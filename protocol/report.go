@@ -15,6 +15,7 @@ const (
 	ReportProgress ReportEvent = "progress" // it is still at work on Req
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
+	ReportTyped    ReportEvent = "typed"    // a person typed Text here, as a task for this agent
 )
 
 // Report is one line of a pane's spool file: the exact channel by which a
@@ -24,6 +25,7 @@ type Report struct {
 	Event ReportEvent `json:"event"`
 	Req   string      `json:"req,omitempty"`
 	Text  string      `json:"text,omitempty"`
+	Final bool        `json:"final,omitempty"` // on failed: another attempt would fail alike
 	Time  time.Time   `json:"time"`
 }
 

@@ -81,6 +81,12 @@ type AgentStatus struct {
 	Since        time.Time  `json:"since,omitzero"` // of the state
 }
 
+// The kinds of inbox items that the hub itself makes.
+const (
+	InboxNeedsHuman = "needs_human" // a task that nobody but a person can bring further
+	InboxDialog     = "dialog"      // a pane in which a person has to do something
+)
+
 // InboxItem is something that waits for a person.
 type InboxItem struct {
 	ID     string    `json:"id"`   // the task, or the agent
