@@ -20,10 +20,23 @@ type pen struct {
 // errGone says that the line went into a file which nobody can find any more.
 var errGone = errors.New("the file was deleted")
 
+// makeFolder makes the journal's folder where it is missing. One that we made
+// ignores itself in git, because what agents said is nobody's source; one that
+// was there is left as it is.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
+}
+
 // attach opens the file, or makes it with its folder, and cuts a torn end.
 func (p *pen) attach() error {
 	p.close()
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(p.path)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(p.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
