@@ -26,6 +26,8 @@ build: ## build the binary into bin/
 
 install: ## install the binary into Go's bin folder
 	$(GO) install $(FLAGS) ./cmd/orchestrator-cc
+	@dir="$$(go env GOBIN)"; dir="$${dir:-$$(go env GOPATH)/bin}"; echo "installed: $$dir/orchestrator-cc"; \
+	case ":$$PATH:" in *":$$dir:"*) ;; *) echo "it is not on your path yet; type: export PATH=\"$$dir:\$$PATH\"";; esac
 
 bench: tools ## the figures, as ratios against a baseline in the same run (JSON in bench.json)
 	@scripts/bench.sh
