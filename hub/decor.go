@@ -61,7 +61,7 @@ func (h *Hub) said(err error, what string) bool {
 func labelOf(a protocol.AgentStatus) tmux.Label {
 	l := tmux.Label{Title: a.Name, State: string(a.State), Colour: colourOf(a.State)}
 	switch {
-	case a.State != protocol.Idle && a.State != protocol.Busy && a.Reason != "":
+	case a.State != protocol.Busy && a.Reason != "":
 		l.Task = a.Reason
 	case a.Task != "" && a.State == protocol.Idle:
 		l.Task = "task " + short(a.Task) + ", waiting for its delegates"

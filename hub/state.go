@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 
 	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
@@ -44,8 +45,12 @@ func (w *worker) status(l *ledger.Ledger) protocol.AgentStatus {
 		s.State, s.Reason = protocol.Dead, w.dead
 	}
 	s.Task, _ = l.Working(w.Name)
-	if w.current != nil && s.State == protocol.Idle {
+	switch next := l.Waiting(w.Name); {
+	case s.State != protocol.Idle:
+	case w.current != nil:
 		s.State = protocol.Busy
+	case len(next) > 0 && !next[0].RetryAt.IsZero():
+		s.Reason = fmt.Sprintf("attempt %d failed; tries again at %s", next[0].Attempt-1, next[0].RetryAt.Local().Format("15:04:05"))
 	}
 	if l.Paused(w.Name) {
 		s.State, s.Reason = protocol.Paused, "paused; type: orchestrator-cc resume "+w.Name
