@@ -11,6 +11,7 @@ import (
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/bus"
+	"orchestrator-cc/protocol"
 )
 
 // downPatience bounds how long the end may take; ending a hub and its tmux
@@ -47,7 +48,7 @@ func runDown(ctx context.Context, a *app) error {
 		a.out.printf("nothing is running\n")
 		return nil
 	}
-	ended, err := a.askDown(ctx, card)
+	ended, unfinished, err := a.askDown(ctx, card)
 	if err != nil {
 		return err
 	}
@@ -63,24 +64,38 @@ func runDown(ctx context.Context, a *app) error {
 		return nil
 	}
 	a.out.printf("the session %s is down\n", card.Session)
+	switch unfinished {
+	case 0:
+	case 1:
+		a.err.printf("1 task is unfinished; it goes on at the next: orchestrator-cc up\n")
+	default:
+		a.err.printf("%d tasks are unfinished; they go on at the next: orchestrator-cc up\n", unfinished)
+	}
 	return nil
 }
 
-// askDown asks a living hub to end everything, and waits until it has.
-func (a *app) askDown(ctx context.Context, card hubCard) (ended bool, err error) {
+// askDown asks a living hub to end everything, and waits until it has. It
+// counts the tasks that go on when there is a hub again.
+func (a *app) askDown(ctx context.Context, card hubCard) (ended bool, unfinished int, err error) {
 	client := api.NewClient(card.Socket, a.getenv(envSecret))
 	defer client.Close()
+	overview, _ := client.Overview(ctx) // A hub that cannot tell can still end.
+	for _, t := range overview.Tasks {
+		if !t.State.Done() && t.State != protocol.TaskNeedsHuman {
+			unfinished++
+		}
+	}
 	err = client.Shutdown(ctx)
 	if errors.Is(err, api.ErrUnreachable) {
-		return false, nil
+		return false, 0, nil
 	}
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	if err := client.Gone(ctx); err != nil {
-		return false, withHint(errors.New("the hub was asked to end but still answers"), "look at it with: orchestrator-cc doctor")
+		return false, 0, withHint(errors.New("the hub was asked to end but still answers"), "look at it with: orchestrator-cc doctor")
 	}
-	return true, nil
+	return true, unfinished, nil
 }
 
 // clearAway ends what an orderly end left: nothing, as a rule, and the session

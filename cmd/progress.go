@@ -12,33 +12,43 @@ import (
 
 // progress shows on a terminal what a waiting sender waits for: a line for
 // each hop, and below them one line that is redrawn, with who is at work and
-// for how long. Into anything but a terminal it says nothing.
+// for how long. Into anything but a terminal it says only what holds the work
+// up, once each.
 type progress struct {
 	v       voice
 	now     func() time.Time
+	why     func(context.Context) string // what holds the work up; "" for nothing
 	started time.Time
 	mu      sync.Mutex
+	heard   time.Time       // when something last happened
+	reason  string          // what holds the work up
+	said    map[string]bool // the reasons given into a pipe
 	working map[string]bool // agents with a delivery under way
 	order   []string        // in the order they began
 	drawn   bool
 }
 
-// redraw is how often the timer moves.
-const redraw = 200 * time.Millisecond
+// How often the timer moves, and how long nothing happens before the reason
+// is asked for, each time anew.
+const (
+	redraw  = 200 * time.Millisecond
+	askedBy = time.Second
+)
 
-func newProgress(v voice, now func() time.Time) *progress {
-	return &progress{v: v, now: now, started: now(), working: map[string]bool{}}
+func newProgress(v voice, now func() time.Time, why func(context.Context) string) *progress {
+	return &progress{v: v, now: now, why: why, started: now(), heard: now(), said: map[string]bool{}, working: map[string]bool{}}
 }
 
-// during hands entries through and keeps the timer moving while none come.
+// during hands entries through and, while none come, keeps the timer moving
+// and asks why.
 func (p *progress) during(ctx context.Context, entries iter.Seq2[protocol.Entry, error]) iter.Seq2[protocol.Entry, error] {
-	if !p.v.terminal {
-		return entries
-	}
 	return func(yield func(protocol.Entry, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var ticking sync.WaitGroup
-		ticking.Go(func() { p.tick(ctx) })
+		if p.v.terminal {
+			ticking.Go(func() { p.tick(ctx) })
+		}
+		ticking.Go(func() { p.wonder(ctx) })
 		defer ticking.Wait()
 		defer cancel()
 		for e, err := range entries {
@@ -64,13 +74,50 @@ func (p *progress) tick(ctx context.Context) {
 	}
 }
 
+// wonder asks what holds the work up while nothing happens.
+func (p *progress) wonder(ctx context.Context) {
+	ticker := time.NewTicker(askedBy)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		p.mu.Lock()
+		heard := p.heard
+		p.mu.Unlock()
+		if p.now().Sub(heard) < askedBy {
+			continue
+		}
+		asking, cancel := context.WithTimeout(ctx, askedBy)
+		reason := p.why(asking)
+		cancel()
+		p.mu.Lock()
+		if p.heard.Equal(heard) && ctx.Err() == nil {
+			p.hold(reason)
+		}
+		p.mu.Unlock()
+	}
+}
+
+// hold takes note of what holds the work up.
+func (p *progress) hold(reason string) {
+	p.reason = reason
+	if reason != "" && !p.v.terminal && !p.said[reason] {
+		p.said[reason] = true
+		p.v.printf("waiting: %s\n", reason)
+	}
+}
+
 // entry takes note of what happened.
 func (p *progress) entry(e protocol.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard, p.reason = p.now(), ""
 	if !p.v.terminal {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if s := e.Step; s != nil {
 		p.step(*s)
 	}
@@ -102,7 +149,7 @@ func hop(m protocol.Accepted) string {
 		took := span(time.Duration(m.Closing.LatencyMS) * time.Millisecond)
 		return fmt.Sprintf("%s → %s: %s after %s", h.From.AgentID, h.To.AgentID, m.Closing.Status, took)
 	case h.Type == protocol.Request:
-		return fmt.Sprintf("%s → %s: %s", h.From.AgentID, h.To.AgentID, oneLine(m.Message.Text()))
+		return fmt.Sprintf("%s → %s: %s", h.From.AgentID, h.To.AgentID, gist(m.Message.Text()))
 	}
 	return ""
 }
@@ -116,6 +163,9 @@ func (p *progress) draw() {
 	}
 	if n := len(p.working); n > 1 {
 		who += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	if p.reason != "" {
+		who = "waiting: " + p.reason
 	}
 	p.erase()
 	p.v.printf("%s", shorten(who+" … "+span(p.now().Sub(p.started)), max(p.v.width()-1, 20)))

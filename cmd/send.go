@@ -164,16 +164,22 @@ type sendResult struct {
 
 // await follows the task until it is closed or waits for a person.
 func (a *app) await(ctx context.Context, hub *link, r api.Receipt) (sendResult, error) {
-	show := newProgress(a.err, a.now)
+	watching, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	show := newProgress(a.err, a.now, func(asking context.Context) string {
+		why, err := hub.whyWaiting(asking, r.MessageID)
+		if err != nil {
+			cancel(err)
+		}
+		return why
+	})
 	defer show.end()
-	watching, cancel := context.WithCancel(ctx)
-	defer cancel()
 	for e, err := range show.during(watching, hub.Watch(watching, r.MessageID, r.Seq)) {
 		if ctx.Err() != nil {
 			return sendResult{}, stoppedWaiting(r.MessageID)
 		}
 		if err != nil {
-			return sendResult{}, withHint(fmt.Errorf("wait for the answer: %w", err), "the task is safe; look at it with: orchestrator-cc show %s", short(r.MessageID))
+			return sendResult{}, lostSight(watching, err, r.MessageID)
 		}
 		show.entry(e)
 		if !mayClose(e, r.MessageID) {
@@ -186,13 +192,25 @@ func (a *app) await(ctx context.Context, hub *link, r api.Receipt) (sendResult, 
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			return sendResult{}, err
+			return sendResult{}, lostSight(watching, err, r.MessageID)
 		}
 		if t.State.Done() || t.State == protocol.TaskNeedsHuman {
 			return resultOf(t, e.Message, r), nil
 		}
 	}
 	return sendResult{}, stoppedWaiting(r.MessageID)
+}
+
+// lostSight words why a task cannot be followed any more. What a person can
+// type depends on whether there is still a hub.
+func lostSight(watching context.Context, err error, id string) error {
+	if cause := context.Cause(watching); errors.Is(cause, errShutDown) {
+		return cause
+	}
+	if errors.Is(err, api.ErrUnreachable) {
+		return withHint(fmt.Errorf("%w any more; the task is safe", errNoHub), "start it again with: orchestrator-cc up; then look at it with: orchestrator-cc show %s", short(id))
+	}
+	return withHint(fmt.Errorf("wait for the answer: %w", err), "the task is safe; look at it with: orchestrator-cc show %s", short(id))
 }
 
 func stoppedWaiting(id string) error {

@@ -172,6 +172,31 @@ func oneLine(text string) string {
 	return ""
 }
 
+// gist is oneLine with a sign where more follows.
+func gist(text string) string {
+	first := oneLine(text)
+	if strings.TrimSpace(harmless(text)) != first {
+		first += " …"
+	}
+	return first
+}
+
+// count words a number of things: 1 task, 2 tasks.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// times words how often something happened.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return count(n, "time")
+}
+
 // harmless drops what would drive a terminal instead of being shown by it.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
