@@ -200,3 +200,18 @@ func TestTreeAndFind(t *testing.T) {
 		t.Error("got no error for a broken file pattern, want one")
 	}
 }
+
+// What this program writes is never evidence, also where no .gitignore says so.
+func TestOwnBooksAreNoEvidence(t *testing.T) {
+	t.Parallel()
+	r := writeTree(t, map[string]string{
+		"a.go": "package a // needle\n", "logs/messages.jsonl": "needle\n", "logs/messages.jsonl.1": "needle\n",
+		".orchestrator-cc/reports/report-1.json": "needle\n", "logs/app.log": "needle\n", "sub/logs/messages.jsonl": "needle\n",
+	})
+	if diff := cmp.Diff([]string{"a.go", "logs/app.log", "sub/logs/messages.jsonl"}, paths(r)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if got := grep(t, r, GrepQuery{Pattern: "needle"}); got.Total != 3 {
+		t.Errorf("got %d lines, want 3", got.Total)
+	}
+}

@@ -137,7 +137,7 @@ func (w *walker) list(dir folder) listing {
 			if !isOwnFolder(e.Name()) {
 				l.folders = append(l.folders, folder{rel: rel, rules: rules})
 			}
-		case e.Type().IsRegular():
+		case e.Type().IsRegular() && !isJournal(rel):
 			l.files = append(l.files, File{Path: rel, Language: scan.LanguageOf(rel)})
 		case e.Type()&os.ModeSymlink != 0:
 			l.problems = append(l.problems, Problem{Path: rel, Reason: w.linkReason(rel)})
@@ -170,6 +170,11 @@ func isOwnFolder(name string) bool {
 	}
 	return false
 }
+
+// isJournal names the journal of this program, whole or rotated, where it lies
+// by default. It holds every question asked before, so it would answer each one
+// with itself.
+func isJournal(rel string) bool { return strings.HasPrefix(rel, "logs/messages.jsonl") }
 
 // linkReason tells a loop and a dead link from a link that is merely not followed.
 func (w *walker) linkReason(rel string) string {
