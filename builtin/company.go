@@ -38,11 +38,27 @@ type Desk struct {
 func Investigator(d Desk) Brain {
 	switch d.Role.Rank() {
 	case protocol.RankBoss:
-		return boss{d}
+		return listener{d, boss{d}}
 	case protocol.RankManager:
-		return manager{d}
+		return listener{d, manager{d}}
 	}
-	return specialist{d}
+	return listener{d, specialist{d}}
+}
+
+// listener tells what is for a brain from what is not: the hub itself asks
+// nothing, so a text of its own says that a mention could not be followed. To
+// investigate it would be nonsense, and to repeat it as it came would be the
+// same mention again.
+type listener struct {
+	Desk
+	brain Brain
+}
+
+func (l listener) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	if p.From == protocol.Hub && len(protocol.ParseResults(p.Body, l.names()...)) == 0 {
+		return "I could not delegate:\n" + noMention(p.Body), nil
+	}
+	return l.brain.Reply(ctx, p, say)
 }
 
 // boss passes the question on and reports what comes back.
@@ -59,11 +75,11 @@ func (b boss) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (s
 		say("this is for " + m.Name)
 		return mention(m.Name, p.Body), nil
 	case len(results) > 1 || results[0].From != m.Name:
-		return p.Body, nil // no investigation: passed on as it came
+		return noMention(p.Body), nil // no investigation: passed on as it came
 	case results[0].Status == protocol.Failed:
 		return "", fmt.Errorf("%s could not investigate: %s", m.Name, results[0].Text)
 	}
-	return results[0].Text, nil
+	return noMention(results[0].Text), nil
 }
 
 // alone investigates in this process, for want of anybody to ask.
@@ -114,14 +130,17 @@ func (d Desk) seatOf(work investigate.Role) (string, bool) {
 	return spoken, spoken != ""
 }
 
-// mention writes a delegation. A line of the text that begins with @ would be
-// a mention of its own; a blank before it keeps it text.
-func mention(name, text string) string {
+// mention writes a delegation.
+func mention(name, text string) string { return "@" + name + ": " + noMention(text) }
+
+// noMention keeps text from delegating: a line that begins with @ would be a
+// mention of its own; a blank before it keeps it text.
+func noMention(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "@") {
 			lines[i] = " " + line
 		}
 	}
-	return "@" + name + ": " + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }

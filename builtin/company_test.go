@@ -3,12 +3,16 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"orchestrator-cc/protocol"
 )
 
@@ -204,5 +208,62 @@ func TestResultsOfNoInvestigationArePassedOn(t *testing.T) {
 		if err != nil || got != body {
 			t.Errorf("%s: got %q, %v, want the results as they came", me.Name, got, err)
 		}
+	}
+}
+
+// A mention that was refused comes back as the hub's word. It is no question,
+// and the answer to it must not mention anybody again.
+func TestRefusedMentionIsAnsweredPlainly(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	refused := "@grand_boss: you may not ask this agent; the agents you may ask are: @testing_specialist"
+	done := protocol.Result{From: "testing_specialist", Status: protocol.Success, Text: "done"}.String()
+	for _, tc := range []struct{ name, body string }{
+		{"alone", refused},
+		{"two", refused + "\n\n@nobody: there is no agent of that name"},
+		{"behind a result", done + "\n\n" + refused},
+	} {
+		for _, me := range team {
+			if me.Role.Rank() == protocol.RankSpecialist && tc.name == "behind a result" {
+				continue // nobody works for a specialist
+			}
+			brain := Investigator(Desk{Member: me, Team: team, Code: o.code, Files: o.files})
+			got, err := brain.Reply(t.Context(), protocol.Prompt{From: protocol.Hub, Body: tc.body}, func(string) {})
+			if err != nil || !strings.Contains(got, "you may not ask this agent") || strings.Contains(got, "Investigation") {
+				t.Errorf("%s, %s: got %q, %v, want the error as it came", tc.name, me.Name, got, err)
+			}
+			if mentions := mentionsIn(got); len(mentions) > 0 {
+				t.Errorf("%s, %s: got mentions %q, want none", tc.name, me.Name, mentions)
+			}
+		}
+	}
+}
+
+func TestSpilledResultsAreBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var want []string
+	for i := range keptSpills + 5 {
+		name := filepath.Join(dir, fmt.Sprintf("grep-%d.jsonl", 1000-i)) // the newest sorts first by name
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(time.Duration(i-100) * time.Minute)
+		if err := os.Chtimes(name, when, when); err != nil {
+			t.Fatal(err)
+		}
+		if i >= 5 {
+			want = append(want, name)
+		}
+	}
+	body := `grep {"pattern":"RetryPolicy"}`
+	_, err := specialist{Desk{Member: team[2], Team: team, Code: newOffice(t).code, Files: dir}}.Reply(t.Context(), protocol.Prompt{Body: body}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	slices.Sort(want)
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

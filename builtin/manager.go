@@ -45,7 +45,7 @@ func (m manager) Reply(ctx context.Context, p protocol.Prompt, say func(string))
 	}
 	in, err := m.remember()
 	if errors.Is(err, fs.ErrNotExist) {
-		return p.Body, nil // no investigation of mine: passed on as they came
+		return noMention(p.Body), nil // no investigation of mine: passed on as they came
 	}
 	if err != nil {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,12 @@ import (
 	"orchestrator-cc/investigate"
 )
 
-const keptReports = 20 // that many are enough to plan by, and to look back at
+const (
+	keptReports = 20 // that many are enough to plan by, and to look back at
+	// keptSpills is more than one investigation writes, so that what the newest
+	// report names is there.
+	keptSpills = 20
+)
 
 // reportFile is a report as it is kept, together with the messages that made it.
 type reportFile struct {
@@ -53,6 +59,26 @@ func keepReport(dir string, r investigate.Report, messages []investigate.Envelop
 	var errs []error
 	for _, old := range names[:max(0, len(names)-keptReports)] {
 		errs = append(errs, os.Remove(old))
+	}
+	return errors.Join(errs...)
+}
+
+// pruneSpills drops all but the newest of the files that hold what did not fit
+// a prompt. Several specialists may do so at once.
+func pruneSpills(dir string) error {
+	names, _ := filepath.Glob(filepath.Join(dir, "*-*.jsonl"))
+	written := make(map[string]time.Time, len(names))
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			written[name] = info.ModTime()
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return written[a].Compare(written[b]) })
+	var errs []error
+	for _, old := range names[:max(0, len(names)-keptSpills)] {
+		if err := os.Remove(old); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

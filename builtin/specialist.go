@@ -42,6 +42,9 @@ func (s specialist) Reply(ctx context.Context, p protocol.Prompt, say func(strin
 		}
 		parts = append(parts, o.Summary(), text)
 	}
+	if err := pruneSpills(s.Files); err != nil {
+		say("old results stay: " + err.Error())
+	}
 	return strings.Join(parts, "\n"), nil
 }
 
