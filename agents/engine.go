@@ -18,12 +18,14 @@ type Engine struct {
 	Busy      []*regexp.Regexp // it works
 	Dialog    []*regexp.Regexp // a question only a person may answer
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
+	Footer    []*regexp.Regexp // drawn below a finished answer
 	Submit    []string         // keys; Enter
 	Interrupt []string         // keys; none: a turn cannot be interrupted
 	MaxPrompt int              // bytes; 1 MiB
 	Multiline bool             // false: the program takes one line at a time
 	Settle    time.Duration    // from the paste to Enter
 	Channel   bool             // the program reports on its spool
+	Greets    bool             // and says there that it has started
 }
 
 // EngineOf compiles a configured engine.
@@ -31,6 +33,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 	e := Engine{
 		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
 		Multiline: c.Multiline, Settle: c.Settle, Channel: c.Channel == config.ChannelSpool,
+		Greets: c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini,
 	}
 	for _, list := range []struct {
 		name string
@@ -38,7 +41,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 		to   *[]*regexp.Regexp
 	}{
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
-		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer},
+		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
 	} {
 		for _, pattern := range list.from {
 			compiled, err := regexp.Compile(pattern)

@@ -118,7 +118,7 @@ var labelled = regexp.MustCompile(`^[─━═]+ .* [─━═]{3,}$`)
 func idle(line string, e Engine) bool {
 	text := strings.Trim(line, " \u00a0")
 	return len(squeeze(text)) == 0 || strings.ContainsRune(spinners, []rune(text)[0]) ||
-		labelled.MatchString(text) || matches(e.Busy, line)
+		labelled.MatchString(text) || matches(e.Busy, line) || matches(e.Footer, line)
 }
 
 func withoutSuffix(lines []string, from int, base []string) int {

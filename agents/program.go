@@ -46,6 +46,12 @@ func skillOf(name string) skill {
 	switch name {
 	case config.HooksClaude:
 		return claude{}
+	case config.HooksCodex:
+		return codex{}
+	case config.HooksGemini:
+		return gemini{}
+	case config.HooksOpenCode:
+		return opencode{}
 	}
 	return nil
 }
@@ -146,17 +152,19 @@ func (p Program) Hear(event string, data []byte) (Word, error) {
 // start to the next.
 type memory struct {
 	Session    string `json:"session"`
-	Transcript string `json:"transcript,omitempty"` // the program's own file of the conversation
+	Told       bool   `json:"told,omitempty"`       // the program itself has named it
+	Transcript string `json:"transcript,omitempty"` // its own file of it, where it tells that too
 	Resuming   bool   `json:"resuming,omitempty"`   // taken up, and not yet seen to run
 	Req        string `json:"req,omitempty"`        // the request whose turn runs
 	Asked      bool   `json:"asked,omitempty"`      // the marker was missing and has been asked for
 	Unmarked   string `json:"unmarked,omitempty"`   // the answer as it was without it
 }
 
-// resumable says that there is a conversation to go on with.
+// resumable says that there is a conversation to go on with. A program names
+// one before the first word of it is on disk.
 func (m memory) resumable() bool {
 	if m.Transcript == "" {
-		return false
+		return m.Told
 	}
 	_, err := os.Stat(m.Transcript)
 	return err == nil
@@ -209,9 +217,26 @@ func (m *memory) end(p Program, text string) (reports []protocol.Report, ask str
 		return []protocol.Report{{Event: protocol.ReportProgress, Req: m.Req, Text: "the answer lacks its marker and was asked for it"}},
 			fmt.Sprintf("Your reply does not end with your marker. Reply with this one line and nothing else: %s", protocol.Token(p.Marker, m.Req))
 	}
-	r := protocol.Report{Event: protocol.ReportAnswer, Req: m.Req, Text: text}
+	return m.answer(text), ""
+}
+
+// answer closes the turn with an answer, whatever it looks like.
+func (m *memory) answer(text string) []protocol.Report {
+	return m.close(protocol.ReportAnswer, text)
+}
+
+// fail closes the turn without one.
+func (m *memory) fail(why string) []protocol.Report {
+	return m.close(protocol.ReportFailed, why)
+}
+
+func (m *memory) close(event protocol.ReportEvent, text string) []protocol.Report {
+	if m.Req == "" {
+		return nil
+	}
+	r := protocol.Report{Event: event, Req: m.Req, Text: text}
 	m.Req, m.Asked, m.Unmarked = "", false, ""
-	return []protocol.Report{r}, ""
+	return []protocol.Report{r}
 }
 
 // mended joins an answer with the marker that was asked for later. A program
@@ -221,16 +246,6 @@ func mended(first, second string) string {
 		return second
 	}
 	return strings.TrimRight(first, "\n") + "\n" + second
-}
-
-// fail closes the turn without an answer.
-func (m *memory) fail(why string) []protocol.Report {
-	if m.Req == "" {
-		return nil
-	}
-	r := protocol.Report{Event: protocol.ReportFailed, Req: m.Req, Text: why}
-	m.Req, m.Asked, m.Unmarked = "", false, ""
-	return []protocol.Report{r}
 }
 
 // alive says that the turn goes on.

@@ -24,7 +24,7 @@ const (
 	// greeting is how long a program that says on its channel that it has
 	// started is waited for after its composer is there: some draw it long
 	// before they take a prompt.
-	greeting = 20 * time.Second
+	greeting = time.Minute
 	// idleNet is how often an idle pane is read without a wake-up. Nothing
 	// depends on it, for a delivery reads the screen first.
 	idleNet = 30 * time.Second

@@ -138,12 +138,13 @@ type Engine struct {
 	Command     []string // argv; Self stands for the running binary
 	Env         map[string]string
 	Unset       []string // variables that must not reach the program
-	Personality string   // ByFlag, ByFile, ByPaste or ByNone
+	Personality string   // ByFlag, ByFile, ByPaste, ByHooks or ByNone
 	Flag        string   // for ByFlag and ByFile; what ends in "=" is joined with its value
 	Ready       []string // regexps: a line that shows that the program takes input; none: a quiet screen does
 	Busy        []string // regexps: a line that is there only while it works
 	Dialog      []string // regexps: a line of a question that only a person may answer
 	Composer    []string // regexps: the line in which a prompt is being typed
+	Footer      []string // regexps: a line that the program draws below a finished answer
 	Submit      []string // keys by their tmux names
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes
@@ -159,6 +160,7 @@ const (
 	ByFlag  = "flag"  // the text follows Flag on the command line
 	ByFile  = "file"  // the path of a file with the text follows Flag
 	ByPaste = "paste" // it is pasted as the first request
+	ByHooks = "hooks" // the program that Hooks names has a way of its own
 	ByNone  = "none"
 )
 

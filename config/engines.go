@@ -53,12 +53,13 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"command":     words(&e.Command),
 		"env":         pairs(&e.Env),
 		"unset":       words(&e.Unset),
-		"personality": choice(&e.Personality, ByFlag, ByFile, ByPaste, ByNone),
+		"personality": choice(&e.Personality, ByFlag, ByFile, ByPaste, ByHooks, ByNone),
 		"flag":        text(&e.Flag),
 		"ready":       patterns(&e.Ready),
 		"busy":        patterns(&e.Busy),
 		"dialog":      patterns(&e.Dialog),
 		"composer":    patterns(&e.Composer),
+		"footer":      patterns(&e.Footer),
 		"submit":      words(&e.Submit),
 		"interrupt":   words(&e.Interrupt),
 		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),
@@ -81,6 +82,9 @@ func (d *document) checkEngine(path string, e Engine) {
 	}
 	if (e.Personality == ByFlag || e.Personality == ByFile) && e.Flag == "" {
 		d.complain(path+".personality", "add the flag, such as flag: --system-prompt", "personality %q needs a flag", e.Personality)
+	}
+	if e.Personality == ByHooks && e.Hooks == HooksNone {
+		d.complain(path+".personality", "say whose hooks it has, such as hooks: codex", "personality %q needs hooks", e.Personality)
 	}
 	d.checkKeys(path+".submit", e.Submit)
 	d.checkKeys(path+".interrupt", e.Interrupt)

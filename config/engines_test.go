@@ -49,7 +49,9 @@ func TestEngineLines(t *testing.T) {
 		{"gemini", " >   Type your message", []string{"ready", "composer"}},
 		{"gemini", "⠧ Thinking... (esc to cancel, 8s)", []string{"busy"}},
 		{"gemini", "✦ RESEARCH OK", nil},
-		{"opencode", "┃  say something", []string{"ready", "composer"}},
+		{"opencode", "┃  say something", nil},
+		{"opencode", "   tab agents  ctrl+p commands", []string{"ready"}},
+		{"codex", "  Worked for <1s • 03:32", []string{"footer"}},
 		{"opencode", "▣  Build · m · 1.4s", nil},
 		{"builtin", "❯ ", []string{"ready", "composer"}},
 		{"builtin", "❯ hello … working 3s (esc to interrupt)", []string{"ready", "busy", "composer"}},
@@ -64,7 +66,7 @@ func TestEngineLines(t *testing.T) {
 		for _, set := range []struct {
 			name string
 			list []string
-		}{{"ready", e.Ready}, {"busy", e.Busy}, {"dialog", e.Dialog}, {"composer", e.Composer}} {
+		}{{"ready", e.Ready}, {"busy", e.Busy}, {"dialog", e.Dialog}, {"composer", e.Composer}, {"footer", e.Footer}} {
 			if slices.ContainsFunc(set.list, func(p string) bool { return regexp.MustCompile(p).MatchString(tt.line) }) {
 				got = append(got, set.name)
 			}

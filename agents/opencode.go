@@ -1,0 +1,56 @@
+package agents
+
+import (
+	_ "embed"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// opencode is OpenCode. A plugin of ours listens to its events; plugin and
+// brief come with a configuration in a variable, which adds to the user's own.
+type opencode struct{}
+
+//go:embed plugin/opencode.js
+var opencodePlugin []byte
+
+func (opencode) start(p Program, m memory) (args, env []string, err error) {
+	plugin := filepath.Join(p.Folder, "orchestrator-cc.js")
+	if err := os.WriteFile(plugin, opencodePlugin, 0o600); err != nil {
+		return nil, nil, err
+	}
+	more := map[string]any{"plugin": []string{"file://" + plugin}}
+	if p.Brief != "" {
+		brief := filepath.Join(p.Folder, "brief.md")
+		if err := os.WriteFile(brief, []byte(p.Brief), 0o600); err != nil {
+			return nil, nil, err
+		}
+		more["instructions"] = []string{brief}
+	}
+	env = []string{
+		"OPENCODE_CONFIG_CONTENT=" + string(mustJSON(more)),
+		"ORCHESTRATOR_CC_PLUGIN=" + string(mustJSON([]string{p.Self, filepath.Join(p.Folder, programFile)})),
+	}
+	if m.resumable() && !slices.Contains(p.Command, "--session") {
+		return []string{"--session", m.Session}, env, nil
+	}
+	return nil, env, nil
+}
+
+func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, error) {
+	var in struct{ Session, Text string }
+	if err := json.Unmarshal(data, &in); err != nil {
+		return Word{}, err
+	}
+	switch event {
+	case "prompt":
+		m.Session, m.Told, m.Resuming = in.Session, true, false
+		return Word{Reports: m.begin(in.Text)}, nil
+	case "answer":
+		return Word{Reports: m.answer(in.Text)}, nil
+	case "failed":
+		return Word{Reports: m.fail("the model gave no answer: " + in.Text)}, nil
+	}
+	return Word{Reports: m.alive()}, nil
+}
