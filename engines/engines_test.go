@@ -25,7 +25,7 @@ const programsVariable = "ORCHESTRATOR_CC_ENGINES"
 
 // patience bounds one command: the programs are heavy and the machine may be
 // small.
-const patience = 4 * time.Minute
+const patience = 120 * time.Second
 
 // binary is the program under test, built once.
 var binary string
@@ -53,7 +53,8 @@ type company struct {
 	t       testing.TB
 	program program
 	model   *modeltest.Server
-	dir     string // everything lies below it
+	dir     string // home and project lie below it
+	sockets string
 	project string
 	env     []string
 }
@@ -72,26 +73,44 @@ func newCompany(t testing.TB, p program, script modeltest.Script, agents string)
 	if p.installed && programs == "" {
 		t.Skipf("%s is not set; run: make test-engines", programsVariable)
 	}
-	// Sockets live here, so the path must be short.
-	dir, err := os.MkdirTemp("/tmp", "occ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &company{t: t, program: p, dir: dir, project: filepath.Join(dir, "project"), model: modeltest.New(t, script)}
+	c := &company{t: t, program: p, model: modeltest.New(t, script)}
+	c.makeFolders(programs)
 	t.Cleanup(c.close)
-	for _, sub := range []string{"home", "run", "tmux", "project/config"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
 	c.env = append(os.Environ(),
-		"HOME="+c.home(), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"), "TMUX_TMPDIR="+filepath.Join(dir, "tmux"),
+		"HOME="+c.home(), "XDG_RUNTIME_DIR="+filepath.Join(c.sockets, "run"), "TMUX_TMPDIR="+filepath.Join(c.sockets, "tmux"),
 		"XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_CACHE_HOME=", "XDG_STATE_HOME=",
 		"TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1",
 		"PATH="+filepath.Dir(binary)+":"+programs+":"+os.Getenv("PATH"))
 	env := p.prepare(c)
 	c.write("project/config/cc-cluster.yaml", yamlOf(p.name, env, agents))
 	return c
+}
+
+// makeFolders makes the company's folders. Some programs refuse settings below
+// a folder that others may write to, as /tmp is; sockets need a short path, as
+// it has.
+func (c *company) makeFolders(programs string) {
+	c.t.Helper()
+	base := filepath.Join(filepath.Dir(programs), "homes")
+	if programs == "" {
+		base = c.t.TempDir()
+	}
+	err := os.MkdirAll(base, 0o700)
+	if err == nil {
+		c.dir, err = os.MkdirTemp(base, "")
+	}
+	if err == nil {
+		c.sockets, err = os.MkdirTemp("/tmp", "occ")
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.project = filepath.Join(c.dir, "project")
+	for _, dir := range []string{c.home(), c.project, filepath.Join(c.sockets, "run"), filepath.Join(c.sockets, "tmux")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 }
 
 func (c *company) home() string { return filepath.Join(c.dir, "home") }
@@ -129,13 +148,13 @@ func (c *company) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c.command(ctx, "down").Run()
-	sockets, _ := filepath.Glob(filepath.Join(c.dir, "tmux", "*", "*"))
+	sockets, _ := filepath.Glob(filepath.Join(c.sockets, "tmux", "*", "*"))
 	for _, s := range sockets {
 		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
 	}
 	// A program that is still ending may write into its home once more.
 	for range 20 {
-		if err := os.RemoveAll(c.dir); err == nil {
+		if err := errors.Join(os.RemoveAll(c.dir), os.RemoveAll(c.sockets)); err == nil {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -249,7 +268,7 @@ func (c *company) wait(what string, ok func() bool) {
 }
 
 func (c *company) tmux(args ...string) string {
-	sockets, _ := filepath.Glob(filepath.Join(c.dir, "tmux", "*", "*"))
+	sockets, _ := filepath.Glob(filepath.Join(c.sockets, "tmux", "*", "*"))
 	if len(sockets) == 0 {
 		return ""
 	}

@@ -15,6 +15,7 @@ type program struct {
 	prepare func(*company) map[string]string
 	channel bool // it tells the exact answer
 	most    int  // bytes of a prompt it takes; 0 is any
+	tells   int  // bytes of a whole conversation that its channel carries; 0 is any
 	// retypes is what its composer makes of some characters: pairs of old and new.
 	retypes []string
 	resumes bool     // it goes on with its conversation after a crash
@@ -58,6 +59,52 @@ func claude() program {
 	}
 }
 
+func codex() program {
+	return program{
+		name: "codex", installed: true, channel: true, resumes: true, tells: 100_000,
+		prepare: func(c *company) map[string]string {
+			c.write("home/.codex/config.toml", strings.Join([]string{
+				`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `check_for_update_on_startup = false`,
+				`[model_providers.loopback]`, `name = "loopback"`, `base_url = "` + c.model.URL + `/v1"`, `env_key = "LOOPBACK_KEY"`, `wire_api = "responses"`,
+				`[projects."` + c.project + `"]`, `trust_level = "trusted"`, "",
+			}, "\n"))
+			return map[string]string{"LOOPBACK_KEY": "x", "CODEX_HOME": c.home() + "/.codex"}
+		},
+	}
+}
+
+func gemini() program {
+	return program{
+		name: "gemini", installed: true, most: 30_000, channel: true, resumes: true, mends: true,
+		prepare: func(c *company) map[string]string {
+			c.write("home/.gemini/settings.json", encode(map[string]any{
+				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
+				"general":  map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+				"privacy":  map[string]any{"usageStatisticsEnabled": false},
+				"model":    map[string]any{"name": "gemini-loopback"},
+			}))
+			return map[string]string{"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": c.model.URL, "GEMINI_TELEMETRY_ENABLED": "false"}
+		},
+	}
+}
+
+func opencode() program {
+	return program{
+		name: "opencode", installed: true, channel: true, resumes: true,
+		prepare: func(c *company) map[string]string {
+			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
+				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",
+				"provider": map[string]any{"loopback": map[string]any{
+					"npm": "@ai-sdk/openai-compatible", "name": "loopback",
+					"options": map[string]any{"baseURL": c.model.URL + "/v1", "apiKey": "x"},
+					"models":  map[string]any{"m": map[string]any{"name": "m", "tool_call": true}},
+				}},
+			}))
+			return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+		},
+	}
+}
+
 func (p program) retyped(text string) string { return strings.NewReplacer(p.retypes...).Replace(text) }
 
 func encode(value any) string {
@@ -68,4 +115,4 @@ func encode(value any) string {
 	return string(data)
 }
 
-func programs() []program { return []program{claude()} }
+func programs() []program { return []program{claude(), codex(), gemini(), opencode()} }

@@ -55,7 +55,7 @@ func readGemini(c *Call) error {
 
 func writeGemini(s *stream, c Call, t Turn) {
 	frame := func(finish string, parts ...any) obj {
-		candidate := obj{"index": 0, "content": obj{"role": "model", "parts": parts}}
+		candidate := obj{"index": 0, "content": obj{"role": "model", "parts": append([]any{}, parts...)}}
 		if finish != "" {
 			candidate["finishReason"] = finish
 		}
@@ -73,7 +73,7 @@ func writeGemini(s *stream, c Call, t Turn) {
 		s.event("", frame("STOP", obj{"functionCall": obj{"name": t.Tool.Name, "args": t.Tool.Input}}))
 		return
 	}
-	s.event("", frame("STOP", obj{"text": ""}))
+	s.event("", frame("STOP"))
 }
 
 func failGemini(status int, message string) any {
