@@ -24,6 +24,7 @@ func TestLongQueue(t *testing.T) {
 
 	card, _ := c.card()
 	kill(card.PID)
+	c.run("up", "--engine", "builtin") // waits for the hub, which has much to read
 	c.run("send", "coding_writing_specialist", "/say still unharmed")
 	o, err := c.client().Overview(t.Context())
 	if err != nil {
