@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"orchestrator-cc/protocol"
 )
 
@@ -83,7 +85,11 @@ func (s *Server) logged(next http.Handler) http.Handler {
 				}
 			}
 			s.tally.note(r.Method, note.status, time.Since(began))
-			s.options.Log.Info().Str("method", r.Method).Str("path", r.URL.Path).Int("status", note.status).
+			level := zerolog.InfoLevel
+			if r.RemoteAddr == "" || r.RemoteAddr == "@" {
+				level = zerolog.DebugLevel // the owner's own socket, which every command asks
+			}
+			s.options.Log.WithLevel(level).Str("method", r.Method).Str("path", r.URL.Path).Int("status", note.status).
 				Dur("took", time.Since(began)).Str("from", r.RemoteAddr).Msg("request")
 		}()
 		next.ServeHTTP(note, r.WithContext(ctx))

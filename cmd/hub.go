@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/bus"
@@ -52,12 +51,12 @@ func runHubWindow(ctx context.Context, o hubOptions, out io.Writer) error {
 	if err := o.place.makeState(); err != nil {
 		return err
 	}
-	diary, err := os.OpenFile(o.place.diary(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	diary, err := openDiary(o.place.diary())
 	if err != nil {
-		return fmt.Errorf("open the diary: %w", err)
+		return err
 	}
 	defer diary.Close()
-	o.log = zerolog.New(diary).With().Timestamp().Int("pid", os.Getpid()).Logger()
+	o.log = diary.logger()
 
 	if o.deaths, err = o.backOff(ctx, out); err != nil {
 		return err

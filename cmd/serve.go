@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/api"
@@ -65,12 +63,12 @@ func runServe(ctx context.Context, a *app, o serveOptions) error {
 			return err
 		}
 	}
-	diary, err := os.OpenFile(p.diary(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	diary, err := openDiary(p.diary())
 	if err != nil {
-		return fmt.Errorf("open the diary: %w", err)
+		return err
 	}
 	defer diary.Close()
-	options.log = zerolog.New(diary).With().Timestamp().Int("pid", os.Getpid()).Logger()
+	options.log = diary.logger()
 
 	// The hub does not end with ctx: a hub that ends so leaves the session to
 	// the next one, but Ctrl-C here means the end of everything.
