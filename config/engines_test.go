@@ -49,7 +49,7 @@ func TestEngineLines(t *testing.T) {
 		{"gemini", " >   Type your message", []string{"ready", "composer"}},
 		{"gemini", "⠧ Thinking... (esc to cancel, 8s)", []string{"busy"}},
 		{"gemini", "✦ RESEARCH OK", nil},
-		{"opencode", "┃  say something", nil},
+		{"opencode", "┃  say something", []string{"composer"}},
 		{"opencode", "   tab agents  ctrl+p commands", []string{"ready"}},
 		{"codex", "  Worked for <1s • 03:32", []string{"footer"}},
 		{"opencode", "▣  Build · m · 1.4s", nil},
