@@ -20,7 +20,7 @@ func takes(more bool) cobra.PositionalArgs {
 			}
 		}
 		if len(args) < least || len(args) > most && !more {
-			return fmt.Errorf("got %d arguments; type: %s", len(args), c.Parent().Name()+" "+c.Use)
+			return fmt.Errorf("got %s; type: %s", count(len(args), "argument"), c.Parent().Name()+" "+c.Use)
 		}
 		return nil
 	}

@@ -151,7 +151,7 @@ func outcomeText(o investigate.Outcome, asked string) string {
 	case o.Tree != nil:
 		for _, f := range o.Tree.Folders {
 			depth := strings.Count(f.Path, "/")
-			fmt.Fprintf(&b, "%s%s  %d files  %s\n", strings.Repeat("  ", depth), f.Path, f.Files, strings.Join(f.Languages, " "))
+			fmt.Fprintf(&b, "%s%s  %s  %s\n", strings.Repeat("  ", depth), f.Path, count(f.Files, "file"), strings.Join(f.Languages, " "))
 		}
 	case o.Find != nil:
 		for _, f := range o.Find.Files {

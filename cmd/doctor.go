@@ -43,6 +43,7 @@ type grade string
 
 const (
 	gradeOK   grade = "ok"
+	gradeNone grade = "--" // neither well nor ill: it is not there
 	gradeWarn grade = "warn"
 	gradeFail grade = "fail"
 )
@@ -112,13 +113,24 @@ func examineConfig(p place) (config.Config, finding) {
 	card, _, _ := p.readHubCard() // A card that cannot be read is the hub's finding.
 	cfg, err := loadConfig(p, card.Config, "")
 	if err != nil {
-		return config.Default(), finding{gradeFail, "config", err.Error(), "correct the file, or write a new one with: orchestrator-cc init --force"}
+		return config.Default(), finding{gradeFail, "config", err.Error(), configCure(err)}
 	}
-	text := fmt.Sprintf("%d agents, session %s", len(cfg.Agents), cfg.Cluster.SessionName)
+	text := fmt.Sprintf("%s, session %s", count(len(cfg.Agents), "agent"), cfg.Cluster.SessionName)
 	if len(cfg.Warnings) > 0 {
 		return cfg, finding{gradeOK, "config", text + "\n" + strings.Join(cfg.Warnings, "\n"), ""}
 	}
 	return cfg, finding{gradeOK, "config", text, ""}
+}
+
+// configCure says where to mend a configuration, and never to write it anew:
+// the mistake may be one letter in a day's work.
+func configCure(err error) string {
+	var problems *config.Problems
+	if !errors.As(err, &problems) || len(problems.List) == 0 {
+		return ""
+	}
+	first := problems.List[0]
+	return fmt.Sprintf("correct the file at %s:%d", first.File, first.Line)
 }
 
 func examineFolder(p place) finding {
@@ -155,7 +167,7 @@ func examineJournal(p place, cfg config.Config) finding {
 	path := journalPath(cfg)
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return finding{gradeOK, "journal", path + " (not begun)", ""}
+		return finding{gradeNone, "journal", path + " (not begun)", ""}
 	}
 	f := writable("journal", dir)
 	if f.grade == gradeOK {
@@ -192,7 +204,7 @@ func (a *app) examineHub(ctx context.Context, p place) []finding {
 		return []finding{{gradeFail, "hub", err.Error(), "remove the file, then: orchestrator-cc up"}}
 	}
 	if !found {
-		return []finding{{gradeOK, "hub", "not running", "start it with: orchestrator-cc up"}}
+		return []finding{{gradeNone, "hub", "not running", "start it with: orchestrator-cc up"}}
 	}
 	hub, err := a.living(ctx, p)
 	if err != nil {
@@ -215,13 +227,13 @@ func (a *app) examineHub(ctx context.Context, p place) []finding {
 
 func examineStream(p place) []finding {
 	if _, err := os.Stat(p.stream()); errors.Is(err, fs.ErrNotExist) {
-		return []finding{{gradeOK, "stream", "not begun", ""}}
+		return []finding{{gradeNone, "stream", "not begun", ""}}
 	}
 	report, err := bus.Check(p.stream())
 	if err != nil {
 		return []finding{{gradeFail, "stream", err.Error(), ""}}
 	}
-	text := fmt.Sprintf("%d entries in %d files, %d KB", report.Entries, report.Segments, report.Bytes>>10)
+	text := fmt.Sprintf("%s in %s, %d KB", count(report.Entries, "entry"), count(report.Segments, "file"), report.Bytes>>10)
 	out := []finding{{gradeOK, "stream", text, ""}}
 	for _, damage := range report.Damage {
 		out = append(out, finding{gradeFail, "stream", damage, "the rest is read without it; bring the file back from a backup if there is one"})
@@ -241,7 +253,7 @@ func examineEngines(cfg config.Config) []finding {
 			path, err := exec.LookPath(command[0])
 			f.text = name + ": " + path
 			if err != nil {
-				f.text = name + ": not installed"
+				f.grade, f.text = gradeNone, name+": not installed"
 			}
 		}
 		out = append(out, f)

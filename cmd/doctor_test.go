@@ -20,7 +20,8 @@ func TestDoctor(t *testing.T) {
 		{"no UTF-8", func(_ *testing.T, r *rig) { r.getenv = environment("LANG", "C") }, 0, "warn locale    LANG=C is not UTF-8"},
 		{"UTF-8", func(_ *testing.T, r *rig) { r.getenv = environment("LANG", "ja_JP.UTF-8") }, 0, "ok   locale    LANG=ja_JP.UTF-8"},
 		{"no TERM", func(*testing.T, *rig) {}, 0, "warn terminal  TERM is not set"},
-		{"broken configuration", func(t *testing.T, r *rig) { write(t, r, "config/cc-cluster.yaml", "cluster: [") }, 1, "fail config"},
+		{"broken configuration", func(t *testing.T, r *rig) { write(t, r, "config/cc-cluster.yaml", "cluster:\n  nmae: x\n") }, 1, "correct the file at "},
+		{"a configuration that does not parse", func(t *testing.T, r *rig) { write(t, r, "config/cc-cluster.yaml", "cluster: [") }, 1, "fail config"},
 		{"a folder open to others", func(t *testing.T, r *rig) { chmod(t, filepath.Join(r.dir, stateFolder), 0o755) }, 0, "warn folder"},
 		{"a dead hub", func(_ *testing.T, r *rig) { r.stop() }, 1, "fail hub"},
 		{"a broken card", func(t *testing.T, r *rig) { write(t, r, stateFolder+"/hub.json", "{") }, 1, "fail hub"},
@@ -28,7 +29,7 @@ func TestDoctor(t *testing.T) {
 			r.hub.Change(func(o *protocol.Overview) { o.Hub.Problems = []string{"disk full"} })
 		}, 1, "fail hub       disk full"},
 		{"the journal's place is a file", func(t *testing.T, r *rig) { write(t, r, "logs", "x") }, 1, "fail journal"},
-		{"no stream yet", func(*testing.T, *rig) {}, 0, "ok   stream    not begun"},
+		{"no stream yet", func(*testing.T, *rig) {}, 0, "--   stream    not begun"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestDoctor(t *testing.T) {
 
 func TestDoctorWithoutHub(t *testing.T) {
 	t.Parallel()
-	wantRun(t, quietRig(tempPlace(t)), []string{"doctor"}, 0, "start it with: orchestrator-cc up", "")
+	wantRun(t, quietRig(tempPlace(t)), []string{"doctor"}, 0, "--   hub       not running\n               start it with: orchestrator-cc up", "")
 }
 
 func write(t *testing.T, r *rig, name, text string) {

@@ -32,7 +32,7 @@ func newInitCommand(a *app) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return runInit(c.Context(), a, o) },
 	}
 	c.Flags().StringVar(&o.lang, "lang", "en", "language of the briefs: en or ja")
-	c.Flags().BoolVar(&o.force, "force", false, "replace files that are there already")
+	c.Flags().BoolVar(&o.force, "force", false, "replace files that are there already; each is kept as NAME.bak")
 	return c
 }
 
@@ -49,36 +49,58 @@ func runInit(_ context.Context, a *app, o initOptions) error {
 		files = append(files, personalities.File{Name: filepath.Join("personalities", f.Name), Text: f.Text})
 	}
 	for _, f := range files {
-		done, err := writeOnce(filepath.Join(p.root, f.Name), f.Text, o.force)
+		done, backup, err := writeOnce(filepath.Join(p.root, f.Name), f.Text, o.force)
 		if err != nil {
 			return err
 		}
-		a.out.printf("%-7s %s\n", done, f.Name)
+		if backup != "" {
+			backup = fmt.Sprintf("  (the old one is %s)", filepath.Join(filepath.Dir(f.Name), filepath.Base(backup)))
+		}
+		a.out.printf("%-7s %s%s\n", done, f.Name, backup)
 	}
 	a.err.printf("Edit them, then start with: orchestrator-cc up\n")
 	return nil
 }
 
-// writeOnce writes a file unless one is there, which a person may have edited.
-func writeOnce(path, text string, replace bool) (done string, err error) {
+// writeOnce writes a file unless one is there, which a person may have edited:
+// that one stays, or with replace is moved to a backup.
+func writeOnce(path, text string, replace bool) (done, backup string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("make the folder: %w", err)
+		return "", "", fmt.Errorf("make the folder: %w", err)
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	done = "wrote"
-	if replace {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if old, err := os.ReadFile(path); err == nil && replace && string(old) != text {
+		if backup, err = setAside(path); err != nil {
+			return "", "", err
+		}
 	}
-	f, err := os.OpenFile(path, mode, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return "kept", nil
+		return "kept", "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("write a file to edit: %w", err)
+		return "", "", fmt.Errorf("write a file to edit: %w", err)
 	}
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("write a file to edit: %w", err)
+		return "", "", fmt.Errorf("write a file to edit: %w", err)
 	}
-	return done, nil
+	return "wrote", backup, nil
+}
+
+// mostBackups is far more than anybody keeps of one file.
+const mostBackups = 100
+
+// setAside moves a file to the first free name of a backup.
+func setAside(path string) (backup string, err error) {
+	backup = path + ".bak"
+	for n := 2; n <= mostBackups; n++ {
+		if _, err := os.Lstat(backup); errors.Is(err, fs.ErrNotExist) {
+			if err := os.Rename(path, backup); err != nil {
+				return "", fmt.Errorf("keep the old file: %w", err)
+			}
+			return backup, nil
+		}
+		backup = fmt.Sprintf("%s.bak%d", path, n)
+	}
+	return "", withHint(fmt.Errorf("keep the old file %s: there are too many backups of it", path), "remove some of %s.bak*", path)
 }

@@ -46,9 +46,19 @@ func TestInitKeepsWhatIsThere(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "mine" {
 		t.Errorf("got %q, want the file untouched", got)
 	}
-	wantRun(t, r, []string{"init", "--force"}, 0, "wrote   config/cc-cluster.yaml", "")
+	wantRun(t, r, []string{"init", "--force"}, 0, "wrote   config/cc-cluster.yaml  (the old one is config/cc-cluster.yaml.bak)", "")
 	if got, _ := os.ReadFile(path); string(got) == "mine" {
 		t.Error("got the old file, want it replaced by --force")
 	}
+	if err := os.WriteFile(path, []byte("mine again"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, r, []string{"init", "--force"}, 0, "(the old one is config/cc-cluster.yaml.bak2)", "")
+	for name, want := range map[string]string{".bak": "mine", ".bak2": "mine again"} {
+		if got, _ := os.ReadFile(path + name); string(got) != want {
+			t.Errorf("got %q in the backup %s, want %q", got, name, want)
+		}
+	}
+	wantRun(t, r.again(), []string{"init", "--force"}, 0, "kept    config/cc-cluster.yaml\n", "")
 	wantRun(t, r, []string{"init", "--lang", "xx"}, exitUsage, "", "use en or ja")
 }

@@ -149,7 +149,7 @@ func notReady(o protocol.Overview) []protocol.AgentStatus {
 func hopeless(pending []protocol.AgentStatus) string {
 	for _, s := range pending {
 		if s.State == protocol.Dead && s.Restarts >= hopelessness {
-			return fmt.Sprintf("%s died %d times: %s", s.Name, s.Restarts, oneLine(s.Reason))
+			return fmt.Sprintf("%s died %s: %s", s.Name, times(s.Restarts), oneLine(s.Reason))
 		}
 	}
 	return ""

@@ -170,6 +170,7 @@ func TestBadStarts(t *testing.T) {
 		want  string
 	}{
 		{"broken configuration", func(t *testing.T, r *rig) { write(t, r, "config/cc-cluster.yaml", "cluster:\n  nmae: x\n") }, nil, "cc-cluster.yaml:2:3: cluster.nmae"},
+		{"where to mend it", func(t *testing.T, r *rig) { write(t, r, "config/cc-cluster.yaml", "cluster:\n  nmae: x\n") }, nil, "config/cc-cluster.yaml:2, then: orchestrator-cc up"},
 		{"no such configuration", nil, []string{"--config", "no.yaml"}, "no.yaml"},
 		{"unknown engine", nil, []string{"--engine", "steam"}, `engine "steam" is unknown`},
 		{"no tmux", func(t *testing.T, _ *rig) { t.Setenv("PATH", t.TempDir()) }, nil, "tmux is not installed"},

@@ -132,7 +132,7 @@ func agentTable(v voice, agents []protocol.AgentStatus, now time.Time) string {
 		}
 		note := oneLine(s.Reason)
 		if s.Restarts > 0 {
-			note = strings.TrimSpace(note + fmt.Sprintf(" (restarted %d times)", s.Restarts))
+			note = strings.TrimSpace(note + fmt.Sprintf(" (restarted %s)", times(s.Restarts)))
 		}
 		rows = append(rows, []string{s.Name, v.paint(agentTone(s.State), string(s.State)), since, s.Engine, strconv.Itoa(s.Queue), short(s.Task), note})
 	}

@@ -181,10 +181,13 @@ func gist(text string) string {
 	return first
 }
 
-// count words a number of things: 1 task, 2 tasks.
+// count words a number of things: 1 task, 2 tasks, 3 entries.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		thing = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }

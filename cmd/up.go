@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -83,14 +82,15 @@ func (a *app) raise(ctx context.Context, p place, o upOptions) (*link, protocol.
 	}
 	if hub != nil {
 		a.err.printf("already running in %s\n", p.root)
-		if o.port != "" && hub.card.URL == "" {
-			a.err.printf("%s it serves no HTTP; for that type: orchestrator-cc down, then: up --port %s\n", a.err.paint(yellow, "note:"), o.port)
-		}
-	} else if hub, err = a.start(ctx, p, o); err != nil {
-		return nil, protocol.Overview{}, err
+		err = a.compare(ctx, hub, o)
+	} else {
+		hub, err = a.start(ctx, p, o)
 	}
-	overview, err := a.ready(ctx, hub)
-	if err != nil {
+	var overview protocol.Overview
+	if err == nil {
+		overview, err = a.ready(ctx, hub)
+	}
+	if err != nil && hub != nil {
 		hub.Close()
 	}
 	return hub, overview, err
@@ -159,15 +159,10 @@ func (a *app) prepare(ctx context.Context, p place, o upOptions) (hubOptions, co
 	if _, err := tmux.Probe(ctx, ""); err != nil {
 		return options, config.Config{}, err
 	}
-	if o.config != "" {
-		options.configPath = o.config
-		if !filepath.IsAbs(o.config) {
-			options.configPath = filepath.Join(a.dir, o.config)
-		}
-	}
+	options.configPath = a.fromHere(o.config)
 	cfg, err := loadConfig(p, options.configPath, o.engine)
 	if err != nil {
-		return options, cfg, err
+		return options, cfg, badConfig(err)
 	}
 	for _, warning := range cfg.Warnings {
 		a.err.printf("%s %s\n", a.err.paint(faint, "note:"), warning)

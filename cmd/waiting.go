@@ -77,19 +77,11 @@ func held(t protocol.Task, s protocol.AgentStatus) string {
 	case protocol.Starting:
 		return s.Name + " is starting"
 	}
-	if s.Task != "" && s.Task != t.ID {
+	switch {
+	case s.State == protocol.Idle && s.Reason != "":
+		return s.Name + ": " + oneLine(s.Reason)
+	case s.Task != "" && s.Task != t.ID:
 		return fmt.Sprintf("%s is at another task first; see: orchestrator-cc status", s.Name)
 	}
-	if n := len(t.Attempts); n > 0 && s.State == protocol.Idle {
-		return afterFailure(t.Attempts[n-1], s.Name)
-	}
 	return ""
-}
-
-// afterFailure words the pause before another attempt.
-func afterFailure(last protocol.Attempt, agent string) string {
-	if len(last.Steps) == 0 || last.Steps[len(last.Steps)-1].Step != protocol.Undone {
-		return ""
-	}
-	return fmt.Sprintf("%s is asked again soon: %s", agent, oneLine(last.Steps[len(last.Steps)-1].Reason))
 }

@@ -11,7 +11,6 @@ import (
 
 func TestHindrance(t *testing.T) {
 	t.Parallel()
-	failed := []protocol.Attempt{{Number: 1, Steps: []protocol.Mark{{Step: protocol.Claimed}, {Step: protocol.Undone, Reason: "it did not take it"}}}}
 	delegated := protocol.Task{ID: "t", Agent: "boss", State: protocol.TaskInProgress, Children: []protocol.Task{
 		{ID: "c", Agent: "worker", State: protocol.TaskInProgress}, {ID: "d", Agent: "other", State: protocol.TaskCompleted}}}
 	tests := []struct {
@@ -26,7 +25,7 @@ func TestHindrance(t *testing.T) {
 		{"dead", protocol.Task{ID: "t", Agent: "boss"}, protocol.AgentStatus{Name: "boss", State: protocol.Dead, Reason: "starts again in 4s"}, "boss is dead: starts again in 4s"},
 		{"starting", protocol.Task{ID: "t", Agent: "boss"}, protocol.AgentStatus{Name: "boss", State: protocol.Starting}, "boss is starting"},
 		{"another task", protocol.Task{ID: "t", Agent: "boss"}, protocol.AgentStatus{Name: "boss", State: protocol.Busy, Task: "x"}, "boss is at another task first; see: orchestrator-cc status"},
-		{"backing off", protocol.Task{ID: "t", Agent: "boss", Attempts: failed}, protocol.AgentStatus{Name: "boss", State: protocol.Idle, Task: "t"}, "boss is asked again soon: it did not take it"},
+		{"backing off", protocol.Task{ID: "t", Agent: "boss"}, protocol.AgentStatus{Name: "boss", State: protocol.Idle, Task: "t", Reason: "attempt 1 failed; tries again at 10:30:04"}, "boss: attempt 1 failed; tries again at 10:30:04"},
 		{"at work", protocol.Task{ID: "t", Agent: "boss"}, protocol.AgentStatus{Name: "boss", State: protocol.Busy, Task: "t"}, ""},
 		{"the delegate", delegated, protocol.AgentStatus{Name: "worker", State: protocol.Paused}, "worker is paused; let it go on with: orchestrator-cc resume worker"},
 		{"who waits for a delegate", delegated, protocol.AgentStatus{Name: "boss", State: protocol.Paused}, ""},
