@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -161,7 +162,7 @@ func (c Config) Resolve(installed func(program string) bool) (Config, error) {
 	if e := c.Engines[preferred]; len(e.Command) > 0 && installed(e.Command[0]) {
 		auto = preferred
 	}
-	var missing []string
+	var missing []lack
 	usesAuto := false
 	c.Agents = slices.Clone(c.Agents)
 	for i := range c.Agents {
@@ -181,11 +182,15 @@ func (c Config) Resolve(installed func(program string) bool) (Config, error) {
 		maps.Copy(env, a.Env)
 		a.Env = env
 		if problem := absent(*a, installed); problem != "" {
-			missing = append(missing, problem)
+			missing = note(missing, problem, a.Name)
 		}
 	}
 	if len(missing) > 0 {
-		return Config{}, fmt.Errorf("%s", strings.Join(missing, "\n"))
+		lines := make([]string, len(missing))
+		for i, l := range missing {
+			lines[i] = l.String()
+		}
+		return Config{}, errors.New(strings.Join(lines, "\n"))
 	}
 	if usesAuto {
 		c.Warnings = append(slices.Clone(c.Warnings), autoNote(auto))
@@ -193,15 +198,38 @@ func (c Config) Resolve(installed func(program string) bool) (Config, error) {
 	return c, nil
 }
 
+// lack is one problem and every agent that has it.
+type lack struct {
+	problem string
+	agents  []string
+}
+
+func (l lack) String() string {
+	who := "agent"
+	if len(l.agents) > 1 {
+		who = "agents"
+	}
+	return fmt.Sprintf("%s %s: %s", who, strings.Join(l.agents, ", "), l.problem)
+}
+
+func note(all []lack, problem, agent string) []lack {
+	i := slices.IndexFunc(all, func(l lack) bool { return l.problem == problem })
+	if i < 0 {
+		return append(all, lack{problem, []string{agent}})
+	}
+	all[i].agents = append(all[i].agents, agent)
+	return all
+}
+
 func absent(a Agent, installed func(string) bool) string {
 	switch {
 	case len(a.Command) == 0:
-		return fmt.Sprintf("agent %s: engine %s has no command; add one in the configuration", a.Name, a.Engine)
+		return fmt.Sprintf("engine %s has no command; add one in the configuration", a.Engine)
 	case a.Command[0] == Self || installed(a.Command[0]):
 		return ""
 	}
-	return fmt.Sprintf("agent %s: engine %s: program %q is not installed; install it, or use the built-in engine: orchestrator-cc up --engine %s",
-		a.Name, a.Engine, a.Command[0], Builtin)
+	return fmt.Sprintf("engine %s: program %q is not installed; install it, or use the built-in engine: orchestrator-cc up --engine %s",
+		a.Engine, a.Command[0], Builtin)
 }
 
 func autoNote(picked string) string {

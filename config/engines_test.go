@@ -115,6 +115,8 @@ engines:
 			[]string{"gemini: gemini", "mine: my-agent", "command: prog -x", "claude: wrapper claude"}, "", ""},
 		{"missing", mixed, "builtin", only("my-agent", "wrapper"), nil, "",
 			`agent own: engine command: program "prog" is not installed; install it, or use the built-in engine: orchestrator-cc up --engine builtin`},
+		{"missing for all", "", "codex", only(), nil, "",
+			`agents grand_boss, middle_manager, coding_writing_specialist, research_analysis_specialist, testing_specialist: engine codex: program "codex" is not installed; install it, or use the built-in engine: orchestrator-cc up --engine builtin`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
