@@ -54,8 +54,9 @@ func EngineOf(c config.Engine) (Engine, error) {
 	return e, nil
 }
 
-// maxPrompt is the largest prompt the exchange has been measured with.
-const maxPrompt = 1 << 20
+// maxPrompt is the largest prompt the exchange has been measured with, and
+// room for its tag and its closing line.
+const maxPrompt = 1<<20 + 1<<10
 
 func (e Engine) withDefaults() Engine {
 	if len(e.Submit) == 0 {
