@@ -59,7 +59,7 @@ func runTasks(ctx context.Context, a *app, o tasksOptions) error {
 func taskTable(v voice, tasks []protocol.Task, now time.Time) string {
 	var rows [][]string
 	for _, t := range tasks {
-		text := oneLine(t.Text)
+		text := shorten(oneLine(t.Text), 200)
 		if t.Reason != "" && t.State != protocol.TaskCompleted {
 			text += " (" + oneLine(t.Reason) + ")"
 		}
