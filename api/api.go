@@ -107,6 +107,7 @@ type Server struct {
 	sessions      *sessions
 	confirmations *confirmations
 	tally         *tally
+	shelf         *shelf
 }
 
 // maxBody leaves room for the largest payload and its envelope.
@@ -115,7 +116,7 @@ const maxBody = protocol.MaxPayload + 1<<20
 // New makes a server; nothing listens yet.
 func New[F Follower](hub Hub[F], o Options) *Server {
 	o = o.filled()
-	s := &Server{hub: hub, options: o, pace: newPace(o.Rate), confirmations: newConfirmations(), tally: newTally()}
+	s := &Server{hub: hub, options: o, pace: newPace(o.Rate), confirmations: newConfirmations(), tally: newTally(), shelf: newShelf()}
 	s.sessions = newSessions(func(task string) (string, bool) {
 		t, err := hub.Task(task)
 		return t.Session, err == nil && t.ID == task

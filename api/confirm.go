@@ -148,20 +148,20 @@ func (c *confirmations) due(now time.Time) (late []protocol.Confirmation, next t
 	return late, next, c.moved
 }
 
-// Run keeps the confirmations until ctx ends: it follows the stream, and denies
-// what nobody answered in time.
+// Run follows the stream until ctx ends: it keeps the confirmations, denies
+// what nobody answered in time, and shelves the newest entries for all readers.
 func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer stop()
-		ended <- s.followConfirmations(ctx)
+		ended <- s.followStream(ctx)
 	}()
 	s.expire(ctx)
 	return <-ended
 }
 
-func (s *Server) followConfirmations(ctx context.Context) error {
+func (s *Server) followStream(ctx context.Context) error {
 	follower := s.follow(0, "")
 	for {
 		e, err := follower.Next(ctx)
@@ -169,9 +169,10 @@ func (s *Server) followConfirmations(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("follow the confirmations: %w", err)
+			return fmt.Errorf("follow the stream: %w", err)
 		}
 		s.confirmations.apply(e)
+		s.shelf.push(e)
 	}
 }
 

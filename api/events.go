@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
-	"orchestrator-cc/protocol"
 )
 
 type following struct {
@@ -67,9 +64,9 @@ func (s *Server) stream(c caller, after uint64, task string) *huma.StreamRespons
 		defer s.tally.stream()()
 		out := events{w: w, control: http.NewResponseController(w), patience: s.options.WriteWait}
 		err := out.comment("following")
-		follower := s.follow(after, task)
+		reader := s.tail(after, task)
 		for err == nil {
-			err = s.nextEvent(ctx.Context(), c, follower, out)
+			err = s.nextEvent(ctx.Context(), c, reader, out)
 		}
 		if ctx.Context().Err() == nil {
 			s.options.Log.Debug().Err(err).Str("task", task).Msg("event stream ended")
@@ -78,10 +75,10 @@ func (s *Server) stream(c caller, after uint64, task string) *huma.StreamRespons
 }
 
 // nextEvent sends the next entry, or a sign of life when there is none for long.
-func (s *Server) nextEvent(ctx context.Context, c caller, f Follower, out events) error {
+func (s *Server) nextEvent(ctx context.Context, c caller, reader *tail, out events) error {
 	wait, cancel := context.WithTimeout(ctx, s.options.KeepAlive)
 	defer cancel()
-	entry, err := s.nextVisible(wait, c, f)
+	it, err := s.nextVisible(wait, c, reader)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		if !s.valid(c) {
 			return errKeyGone
@@ -91,22 +88,26 @@ func (s *Server) nextEvent(ctx context.Context, c caller, f Follower, out events
 	if err != nil {
 		return fmt.Errorf("follow the stream: %w", err)
 	}
-	return out.send(entry)
+	data, err := it.event(c)
+	if err != nil {
+		return err
+	}
+	return out.write(data)
 }
 
 // nextVisible waits for the next entry that the caller may see, for as long as
 // he is let in.
-func (s *Server) nextVisible(ctx context.Context, c caller, f Follower) (protocol.Entry, error) {
+func (s *Server) nextVisible(ctx context.Context, c caller, reader *tail) (*item, error) {
 	for {
-		entry, err := f.Next(ctx)
+		it, err := reader.next(ctx)
 		if err != nil {
-			return entry, err
+			return nil, err
 		}
 		if !s.valid(c) {
-			return entry, errKeyGone
+			return nil, errKeyGone
 		}
-		if seen, ok := s.visible(c, entry); ok {
-			return seen, nil
+		if s.visible(c, it.entry) {
+			return it, nil
 		}
 	}
 }
@@ -119,14 +120,6 @@ type events struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	patience time.Duration
-}
-
-func (e events) send(entry protocol.Entry) error {
-	data, err := json.Marshal(entry)
-	if err != nil {
-		return fmt.Errorf("encode entry %d: %w", entry.Seq, err)
-	}
-	return e.write(fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", entry.Seq, entry.Kind, data))
 }
 
 func (e events) comment(text string) error { return e.write([]byte(": " + text + "\n\n")) }

@@ -161,7 +161,7 @@ func (s *Server) valid(c caller) bool {
 	if c.key == nil {
 		return true
 	}
-	key, ok := s.options.Keys.byID(c.key.ID)
+	key, ok := s.options.Keys.recent(c.key.ID)
 	return ok && !key.Expired(time.Now())
 }
 

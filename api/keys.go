@@ -59,6 +59,7 @@ type Keys struct {
 	mu    sync.Mutex
 	known []Key
 	seen  os.FileInfo
+	asked time.Time // when the file was last looked at
 }
 
 // NewKeys names the file; it need not exist, and without it there are no keys.
@@ -157,9 +158,30 @@ func (k *Keys) byID(id string) (Key, bool) {
 	return keys[i], true
 }
 
+// staleness is how long streams trust what they last saw of the file: a
+// thousand of them must not look at it for each event.
+const staleness = 50 * time.Millisecond
+
+// recent is byID for streams, which ask again and again.
+func (k *Keys) recent(id string) (Key, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.asked) > staleness {
+		if err := k.refresh(); err != nil {
+			return Key{}, false
+		}
+	}
+	i := slices.IndexFunc(k.known, func(key Key) bool { return key.ID == id })
+	if i < 0 {
+		return Key{}, false
+	}
+	return k.known[i], true
+}
+
 // refresh reads the file again when it is another than the one last read. It
 // is called with the lock held.
 func (k *Keys) refresh() error {
+	k.asked = time.Now()
 	info, err := os.Stat(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.known, k.seen = nil, nil

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,4 +89,41 @@ func TestMetrics(t *testing.T) {
 	if status, _, _ := p.do("GET", "/metrics", ""); status != 401 {
 		t.Errorf("got %d without a key, want 401", status)
 	}
+}
+
+// TestThousandStreams opens a thousand streams that hear nothing, drops them
+// without a word, and looks that none is left behind.
+func TestThousandStreams(t *testing.T) {
+	t.Parallel()
+	const streams = 1000
+	p := openPort(t, apitest.New(nil), api.Options{KeepAlive: 100 * time.Millisecond, Rate: 1e6})
+	key := p.key("k")
+	open := func() string {
+		_, page, _ := p.do("GET", "/metrics", "", "Authorization", "Bearer "+key)
+		_, rest, _ := strings.Cut(page, "\norchestrator_cc_http_streams ")
+		count, _, _ := strings.Cut(rest, "\n")
+		return count
+	}
+	var conns []net.Conn
+	for range streams {
+		conn, err := net.Dial("tcp", p.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", key)
+	}
+	wait := func(want string) {
+		t.Helper()
+		for limit := time.Now().Add(time.Minute); open() != want; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("got %s open streams, want %s", open(), want)
+			}
+		}
+	}
+	wait(fmt.Sprint(streams))
+	for _, conn := range conns {
+		conn.Close()
+	}
+	wait("0")
 }

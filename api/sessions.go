@@ -68,16 +68,16 @@ func (s *sessions) ofEntry(e protocol.Entry) (string, bool) {
 	return session, ok && session != ""
 }
 
-// visible is an entry as the caller may see it: all of his session, and of
-// what belongs to none the system's broadcasts.
-func (s *Server) visible(c caller, e protocol.Entry) (protocol.Entry, bool) {
+// visible tells whether the caller may see an entry: all of his session, and
+// of what belongs to none the system's broadcasts.
+func (s *Server) visible(c caller, e protocol.Entry) bool {
 	if c.oversees() {
-		return e, true
+		return true
 	}
 	if session, ok := s.sessions.ofEntry(e); ok {
-		return c.veil(e), c.sees(session)
+		return c.sees(session)
 	}
-	return c.veil(e), broadcast(e)
+	return broadcast(e)
 }
 
 // veil takes out of an entry what is nobody's business outside: the inner name

@@ -85,16 +85,16 @@ func (v *sessionView) state() frame {
 
 // show follows the stream and sends what the session is to see.
 func (w *window) show(ctx context.Context, v *sessionView) error {
-	follower := w.server.follow(v.after, "")
+	reader := w.server.tail(v.after, "")
 	for {
-		e, err := w.server.nextVisible(ctx, w.caller, follower)
+		it, err := w.server.nextVisible(ctx, w.caller, reader)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("follow the stream: %w", err)
 		}
-		for _, f := range v.frames(e) {
+		for _, f := range v.frames(it.entry) {
 			if err := w.send(ctx, f); err != nil {
 				return err
 			}
