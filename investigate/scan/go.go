@@ -33,9 +33,12 @@ func goFile(src []byte) Facts {
 		case *ast.FuncDecl:
 			facts.Decls = append(facts.Decls, g.function(d))
 		case *ast.GenDecl:
-			if d.Tok == gotoken.TYPE {
-				for _, spec := range d.Specs {
-					facts.Decls = g.typeSpec(facts.Decls, spec.(*ast.TypeSpec))
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					facts.Decls = g.typeSpec(facts.Decls, spec)
+				case *ast.ValueSpec:
+					facts.Decls = g.valueSpec(facts.Decls, d.Tok, spec)
 				}
 			}
 		}
@@ -119,6 +122,27 @@ func (g *goReader) typeSpec(decls []Decl, spec *ast.TypeSpec) []Decl {
 				})
 			}
 		}
+	}
+	return decls
+}
+
+// valueSpec adds the constants or variables of one line of a declaration.
+func (g *goReader) valueSpec(decls []Decl, tok gotoken.Token, spec *ast.ValueSpec) []Decl {
+	kind := Variable
+	if tok == gotoken.CONST {
+		kind = Constant
+	}
+	for _, name := range spec.Names {
+		if name.Name == "_" {
+			continue
+		}
+		text := g.text(spec.Pos(), spec.End())
+		if i := bytes.IndexByte(text, '\n'); i > 0 {
+			text = text[:i]
+		}
+		decls = append(decls, Decl{
+			Name: name.Name, Kind: kind, Line: g.line(name.Pos()), End: g.line(spec.End() - 1), Signature: tok.String() + " " + squeeze(text),
+		})
 	}
 	return decls
 }

@@ -43,7 +43,9 @@ func (p *javaParser) member(start, end int, scope, class string) int {
 			p.locals(i+1, p.skip(i, end)-1, scope) // an initializer
 			return p.skip(i, end)
 		case c == '=':
-			return p.initializer(i, end, scope)
+			behind := p.initializer(i, end, scope)
+			p.field(from, i, behind-1, scope)
+			return behind
 		case c == '<':
 			i = p.skipAngles(i, end)
 		case c == '(':
@@ -158,6 +160,23 @@ func (p *javaParser) method(from, paren, end int, scope, class string) int {
 		return stop
 	}
 	return i + 1
+}
+
+// field adds a static field: one of the class, not of its objects.
+func (p *javaParser) field(from, equals, last int, scope string) {
+	static, final := false, false
+	for i := from; i < equals; i++ {
+		static = static || p.is(i, "static")
+		final = final || p.is(i, "final")
+	}
+	if !static || !p.isWord(equals-1) || scope == "" {
+		return
+	}
+	kind := Variable
+	if final {
+		kind = Constant
+	}
+	p.add(found{kind, p.text(equals - 1), equals - 1, from, p.lineEnd(equals, last), last, scope})
 }
 
 // initializer skips a field's value.

@@ -139,6 +139,16 @@ func (p *parser) add(f found) {
 	})
 }
 
+// lineEnd is the first token behind i, at most end, that stands on another line
+// than i.
+func (p *parser) lineEnd(i, end int) int {
+	k := i
+	for k < end && k < len(p.toks) && p.toks[k].line == p.toks[i].line {
+		k++
+	}
+	return k
+}
+
 func (p *parser) addImport(path string, i int) {
 	if path != "" {
 		p.facts.Imports = append(p.facts.Imports, Import{Path: path, Line: p.line(i)})

@@ -23,6 +23,8 @@ type pythonParser struct {
 	facts Facts
 	open  []pythonScope
 	last  int // last line that had code
+	// assigned is the names that the module has given values to.
+	assigned map[string]bool
 }
 
 type pythonScope struct {
@@ -84,7 +86,33 @@ func (p *pythonParser) statement(code []byte, h pythonHead) {
 			p.addImport(module, h.line)
 			p.relativeNames(module, names, h.line)
 		}
+	default:
+		if h.indent == 0 && first != "" {
+			p.assignment(first, code, h)
+		}
 	}
+}
+
+// assignment declares what a module gives a value to, the first time: a
+// constant by the custom of writing those in capitals, else a variable.
+func (p *pythonParser) assignment(name string, code []byte, h pythonHead) {
+	rest := bytes.TrimLeft(code[len(name):], " \t")
+	if h.colon > 0 && bytes.HasPrefix(rest, []byte(":")) {
+		rest = rest[max(bytes.IndexByte(rest, '='), 0):] // behind the annotation
+	}
+	if !bytes.HasPrefix(rest, []byte("=")) || bytes.HasPrefix(rest, []byte("==")) || p.assigned[name] {
+		return
+	}
+	if p.assigned == nil {
+		p.assigned = map[string]bool{}
+	}
+	p.assigned[name] = true
+	kind := Variable
+	if strings.ToUpper(name) == name && strings.ToLower(name) != name {
+		kind = Constant
+	}
+	text, _, _ := bytes.Cut(code, []byte("\n"))
+	p.facts.Decls = append(p.facts.Decls, Decl{Name: name, Kind: kind, Line: h.line, End: max(p.last, h.line), Signature: squeeze(text)})
 }
 
 // relativeNames adds `from . import name` and `from pkg import name` as pkg.name

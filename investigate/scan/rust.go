@@ -4,12 +4,15 @@ import "strings"
 
 func rustFile(src []byte) Facts {
 	l := lexer{src: src, dialect: dialect{lifetimes: true, nestedNote: true}}
-	p := &rustParser{newParser(src, l.run())}
+	p := &rustParser{parser: newParser(src, l.run())}
 	p.items(0, len(p.toks), "", false)
 	return p.facts
 }
 
-type rustParser struct{ *parser }
+type rustParser struct {
+	*parser
+	bodies int // functions around the item; what they declare as constant is their own
+}
 
 // items reads everything declared between i and end. Keywords of items occur
 // nowhere else in Rust, so expressions are simply passed over.
@@ -76,9 +79,13 @@ func (p *rustParser) item(start, i, end int, f found, inImpl bool) int {
 	if !p.isWord(i + 1) {
 		return i
 	}
-	f.from, f.at, f.name = start, i+1, p.text(i+1)
+	f.from, f.at = start, i+1
+	if p.is(i, "static") && p.is(i+1, "mut") {
+		f.at++
+	}
+	f.name = p.text(f.at)
 	if f.kind = p.itemKind(i, inImpl); f.kind != "" {
-		return p.block(f, i+2, end, f.kind == Interface)
+		return p.block(f, f.at+1, end, f.kind == Interface)
 	}
 	switch {
 	case p.is(i, "use"):
@@ -111,8 +118,26 @@ func (p *rustParser) itemKind(i int, inImpl bool) Kind {
 		return Module
 	case "type":
 		return Type
+	case "const", "static":
+		return p.valueKind(i)
 	}
 	return ""
+}
+
+// valueKind tells a constant or a static from the other uses of the words: raw
+// pointers, functions, parameters of types.
+func (p *rustParser) valueKind(i int) Kind {
+	name := i + 1
+	if p.is(name, "mut") {
+		name++
+	}
+	if p.bodies > 0 || p.mark(i-1) == '*' || p.mark(i-1) == '<' || p.mark(name+1) != ':' || p.mark(name+2) == ':' || p.is(name, "_") {
+		return ""
+	}
+	if p.is(i, "const") {
+		return Constant
+	}
+	return Variable
 }
 
 // block adds an item and reads what its braces hold. The head ends at the first
@@ -125,7 +150,7 @@ func (p *rustParser) block(f found, i, end int, inImpl bool) int {
 			head = p.skip(head, end)
 		case c == '}':
 			return head
-		case c == '=' && f.kind == Type:
+		case c == '=' && (f.kind == Type || f.kind == Constant || f.kind == Variable):
 			for head < end && p.mark(head) != ';' {
 				if c := p.mark(head); c == '(' || c == '[' || c == '{' {
 					head = p.skip(head, end)
@@ -143,6 +168,10 @@ func (p *rustParser) block(f found, i, end int, inImpl bool) int {
 	}
 	p.add(f)
 	if f.end > head && f.kind != Struct && f.kind != Enum && f.kind != Union {
+		if isBody := f.kind == Function || f.kind == Method; isBody {
+			p.bodies++
+			defer func() { p.bodies-- }()
+		}
 		p.items(head+1, f.end, join(f.scope, f.name), inImpl)
 	}
 	return f.end + 1

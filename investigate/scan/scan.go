@@ -68,6 +68,8 @@ const (
 	Type      Kind = "type"
 	Module    Kind = "module"
 	Macro     Kind = "macro"
+	Constant  Kind = "constant" // of a module, a package or a class; never a local one
+	Variable  Kind = "variable"
 )
 
 // Decl is one declaration.

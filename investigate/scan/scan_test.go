@@ -41,7 +41,7 @@ func TestFileFindsDeclarations(t *testing.T) {
 			"13-13 module N", "13-13 function N.inner",
 		}},
 		{"javascript", JavaScript, "const a = function () {}, s = `${(() => { return `}` })()}`\nmodule.exports.b = x => x\nA.prototype.c = function () { return /[/]function d(){}/ }\nconst o = { m() {}, n: async () => {}, 'q-r': function () {} }\nif (x) { y() }\nclass K { static async *z() {} }\n", []string{
-			"1-1 function a", "2-2 function b", "3-3 function c", "4-4 method m", "4-4 function n", "4-4 function q-r", "6-6 class K", "6-6 method K.z",
+			"1-1 function a", "2-2 function b", "3-3 function c", "4-4 method m", "4-4 function n", "4-4 function q-r", "4-4 constant o", "6-6 class K", "6-6 method K.z",
 		}},
 		{"java", Java, "package a.b;\nimport java.util.*;\n@Deco(x = \"class No {\")\npublic final class C<T extends Map<K, V>> extends D implements E {\n  private final int x = f();\n  public C() { this(1); }\n  @Override public <R> List<R> go(int a, Map<String, int[]> b) throws X {\n    return new Run() { public void run() { if (x) { } } };\n  }\n  enum Kind { A { void m() {} }, B; abstract void m(); }\n  record P(int a) {}\n  interface I { default int q() { return 1; } }\n}\n", []string{
 			"4-13 class C", "6-6 method C.C", "7-9 method C.go", "8-8 method C.go.Run.run", "10-10 enum C.Kind", "10-10 method C.Kind.m", "10-10 method C.Kind.m",
@@ -63,6 +63,47 @@ func TestFileFindsDeclarations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(tt.want, brief(File(tt.lang, []byte(tt.src)).Decls)); diff != "" {
+				t.Errorf("declarations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFileFindsConstantsAndVariables(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		lang Language
+		src  string
+		want []string
+	}{
+		{"go", Go, "package p\n\nconst Max = 3\n\nconst (\n\ta, b = iota, 2\n\tc\n)\n\nvar table = map[string]int{\n\t\"x\": 1,\n}\n\nvar _ = f\n\nfunc f() {\n\tconst local = 1\n\tvar v int\n}\n", []string{
+			"3-3 constant Max: const Max = 3", "6-6 constant a: const a, b = iota, 2", "6-6 constant b: const a, b = iota, 2", "7-7 constant c: const c",
+			"10-12 variable table: var table = map[string]int{", "16-19 function f: func f()",
+		}},
+		{"python", Python, "MAX_RETRIES: int = 3\nnames = [\n  'a',\n]\nnames = None\na.b = 1\nc += 1\nd, e = 1, 2\nif x == 1:\n    y = 2\ndef f(k=1):\n    z = 3\nclass A:\n    LIMIT = 1\nx == 1\n", []string{
+			"1-1 constant MAX_RETRIES: MAX_RETRIES: int = 3", "2-4 variable names: names = [", "11-12 function f: def f(k=1)", "13-14 class A: class A",
+		}},
+		{"typescript", TypeScript, "export const MAX: number = 3;\nlet state = {\n  a: 1,\n}\nconst go = () => { const inner = 1 }\nrun(() => { const x = 1 })\nconst { a, b } = require('c')\nfor (let i = 0; i < 3; i++) {}\nvar later\n", []string{
+			"1-1 constant MAX: export const MAX: number = 3", "2-4 variable state: let state = {", "5-5 function go: go = () =>",
+		}},
+		{"java", Java, "class C {\n  public static final int MAX = f(1,\n    2);\n  static Log log = new Log();\n  private final int own = 1;\n  void m() { final int local = 1; }\n}\n", []string{
+			"1-7 class C: class C", "2-3 constant C.MAX: public static final int MAX = f(1,", "4-4 variable C.log: static Log log = new Log()", "6-6 method C.m: void m()",
+		}},
+		{"rust", Rust, "pub const MAX: usize = 3;\nstatic mut STATE: S = S {\n  a: 1,\n};\nconst _: () = ();\nfn f<const N: usize>(p: *const u8) -> &'static str { const LOCAL: u8 = 1; p as *const u8; \"\" }\nimpl S { const ID: u8 = 1; const fn k() {} }\n", []string{
+			"1-1 constant MAX: pub const MAX: usize = 3", "2-4 variable STATE: static mut STATE: S = S { a: 1, }", "6-6 function f: fn f<const N: usize>(p: *const u8) -> &'static str",
+			"7-7 constant S.ID: const ID: u8 = 1", "7-7 method S.k: const fn k()",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			decls := File(tt.lang, []byte(tt.src)).Decls
+			got := brief(decls)
+			for i := range got {
+				got[i] += ": " + decls[i].Signature
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("declarations (-want +got):\n%s", diff)
 			}
 		})

@@ -5,6 +5,7 @@ func scriptFile(src []byte, lang Language) Facts {
 	l := lexer{src: src, dialect: dialect{regexps: true, templates: true}}
 	p := &scriptParser{parser: newParser(src, l.run()), typed: lang == TypeScript}
 	p.code(0, len(p.toks), "")
+	p.values()
 	return p.facts
 }
 
