@@ -124,10 +124,19 @@ func (l *link) suggestAgent(ctx context.Context, err error, typed string) error 
 	if failed != nil {
 		return err
 	}
-	names := make([]string, len(overview.Agents))
-	for i, a := range overview.Agents {
+	return unknownAgent(typed, agentNames(overview))
+}
+
+func agentNames(o protocol.Overview) []string {
+	names := make([]string, len(o.Agents))
+	for i, a := range o.Agents {
 		names[i] = a.Name
 	}
+	return names
+}
+
+// unknownAgent refuses a name, with the nearest one that there is.
+func unknownAgent(typed string, names []string) error {
 	fault := protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q", typed)
 	if near := protocol.Nearest(typed, names); near != "" {
 		return fault.Cure("did you mean %s? The agents are %s", near, strings.Join(names, ", "))

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/config"
 	"orchestrator-cc/logs"
+	"orchestrator-cc/protocol"
 )
 
 type logOptions struct {
@@ -44,10 +47,15 @@ func runLog(ctx context.Context, a *app, o logOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkFilters(ctx, path, o); err != nil {
+		return err
+	}
+	shown := false
 	show := func(l logs.Line) error {
-		if !strings.HasPrefix(l.TaskID, o.task) && !strings.HasPrefix(l.ID, o.task) {
+		if !o.about(l) {
 			return nil
 		}
+		shown = true
 		if !o.json {
 			a.out.printf("%s\n", hopLine(a.out, l))
 			return nil
@@ -68,7 +76,80 @@ func runLog(ctx context.Context, a *app, o logOptions) error {
 			return err
 		}
 	}
+	if !shown {
+		a.err.printf("no hops yet\n")
+	}
 	return nil
+}
+
+// about tells whether a line is of the task that was asked for.
+func (o logOptions) about(l logs.Line) bool {
+	return strings.HasPrefix(l.TaskID, o.task) || strings.HasPrefix(l.ID, o.task)
+}
+
+// checkFilters refuses names that stand for nothing. What the journal has is
+// good, even where nobody else knows it any more.
+func (a *app) checkFilters(ctx context.Context, path string, o logOptions) error {
+	agent, task := slices.Contains([]string{"", protocol.User, protocol.Hub, protocol.All}, o.agent), o.task == ""
+	for l, err := range logs.Read(path, logs.Filter{}) {
+		if err != nil {
+			continue // Showing the journal complains of it.
+		}
+		agent = agent || l.From == o.agent || l.To == o.agent
+		task = task || o.about(l)
+		if agent && task {
+			return nil
+		}
+	}
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return err
+	}
+	hub, err := a.living(ctx, p)
+	if err != nil {
+		return err
+	}
+	if hub != nil {
+		defer hub.Close()
+	}
+	if !agent {
+		if names := a.knownNames(ctx, p, hub); !slices.Contains(names, o.agent) {
+			return unknownAgent(o.agent, names)
+		}
+	}
+	if !task && !hub.knowsTask(ctx, o.task) {
+		return protocol.Faultf(protocol.CodeNotFound, "there is no task %q in the journal", o.task).Cure("every hop is shown by: orchestrator-cc log")
+	}
+	return nil
+}
+
+// knownNames are the agents, as the hub says or, without one, the
+// configuration.
+func (a *app) knownNames(ctx context.Context, p place, hub *link) []string {
+	if hub != nil {
+		if overview, err := hub.Overview(ctx); err == nil {
+			return agentNames(overview)
+		}
+	}
+	card, _, _ := p.readHubCard() // Without a card there is the project's own file.
+	cfg, err := loadConfig(p, card.Config, "")
+	if err != nil {
+		cfg = config.Default()
+	}
+	var names []string
+	for _, agent := range cfg.Agents {
+		names = append(names, agent.Name)
+	}
+	return names
+}
+
+// knowsTask asks about a task that is newer than its line in the journal.
+func (l *link) knowsTask(ctx context.Context, id string) bool {
+	if l == nil {
+		return false
+	}
+	_, err := l.Task(ctx, id)
+	return err == nil
 }
 
 // journal finds the journal: the hub knows it, and without a hub the
@@ -115,9 +196,9 @@ func hopLine(v voice, l logs.Line) string {
 	case "error":
 		kind = red
 	}
-	text := oneLine(l.Content)
-	if l.LatencyMS != nil {
-		text = fmt.Sprintf("(%s, %s) %s", span(time.Duration(*l.LatencyMS)*time.Millisecond), l.Evidence, text)
+	text := gist(l.Content)
+	if facts := closingFacts(l); len(facts) > 0 {
+		text = fmt.Sprintf("(%s) %s", strings.Join(facts, ", "), text)
 	}
 	head := fmt.Sprintf("%s  %s → %s  ", when, l.From, l.To)
 	line := v.paint(faint, when) + head[len(when):] + v.paint(kind, l.Type) + "  "
@@ -125,4 +206,19 @@ func hopLine(v voice, l logs.Line) string {
 		text = shorten(text, max(edge-len([]rune(head))-len(l.Type)-2, 10))
 	}
 	return line + text
+}
+
+// closingFacts are how a request ended: after what time, seen by whom, or with
+// which error.
+func closingFacts(l logs.Line) []string {
+	var facts []string
+	if l.LatencyMS != nil {
+		facts = append(facts, span(time.Duration(*l.LatencyMS)*time.Millisecond))
+	}
+	for _, fact := range []string{l.Evidence, l.Error} {
+		if fact != "" {
+			facts = append(facts, fact)
+		}
+	}
+	return facts
 }

@@ -12,6 +12,7 @@ import (
 const journalText = `{"timestamp":"2026-02-01T10:30:00.123456Z","id":"m1","from":"user","to":"grand_boss","type":"task","content":"count <all>","seq":1,"task_id":"t1","message_type":"request","direction":"sent"}
 {"timestamp":"2026-02-01T10:30:01.123456Z","id":"m2","from":"grand_boss","to":"user","type":"result","content":"3","seq":2,"task_id":"t1","message_type":"response","direction":"received","status":"success","latency_ms":1000,"evidence":"channel"}
 {"timestamp":"2026-02-01T10:30:02.123456Z","id":"m3","from":"user","to":"testing_specialist","type":"info","content":"news","seq":3,"message_type":"event","direction":"sent"}
+{"timestamp":"2026-02-01T10:30:03.123456Z","id":"m4","from":"hub","to":"user","type":"error","content":"silent\nfor 30s","seq":4,"task_id":"t2","message_type":"error","direction":"received","status":"failed","latency_ms":7100,"error":"E_TIMEOUT"}
 `
 
 func TestLog(t *testing.T) {
@@ -23,6 +24,7 @@ func TestLog(t *testing.T) {
 		not  string
 	}{
 		{"all", nil, []string{"user → grand_boss  task  count <all>", "(1.0s, channel) 3", "news"}, "{"},
+		{"an error", nil, []string{"(7.1s, E_TIMEOUT) silent …\n"}, ", )"},
 		{"one agent", []string{"--agent", "testing_specialist"}, []string{"news"}, "count"},
 		{"one task", []string{"--task", "t1"}, []string{"count", "channel"}, "news"},
 		{"for programs", []string{"--json"}, []string{`"content":"count <all>"`}, "→"},
@@ -48,6 +50,40 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestLogFilters refuses what stands for nothing and tells of what has not
+// happened yet.
+func TestLogFilters(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"nobody", []string{"--agent", "zorro"}, exitUsage, "the agents are grand_boss"},
+		{"nearly somebody", []string{"--agent", "grandboss"}, exitUsage, "did you mean grand_boss?"},
+		{"followed", []string{"-f", "--agent", "zorro"}, exitUsage, "the agents are grand_boss"},
+		{"not an agent, but in the journal", []string{"--agent", "hub"}, 0, ""},
+		{"silent so far", []string{"--agent", "middle_manager"}, 0, "no hops yet"},
+		{"no such task", []string{"--task", "zzz"}, exitFailed, `there is no task "zzz"`},
+		{"not yet in the journal", []string{"--task", "aaaa"}, 0, "no hops yet"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			write(t, r, "logs/messages.jsonl", journalText)
+			r.hub.PutTask(protocol.Task{ID: idDone})
+			r.hub.Change(func(o *protocol.Overview) { o.Hub.Journal = filepath.Join(r.dir, "logs", "messages.jsonl") })
+			wantRun(t, r, append([]string{"log"}, tt.args...), tt.code, "", tt.want)
+			r.stop()
+			if tt.args[1] != "aaaa" {
+				wantRun(t, r.again(), append([]string{"log"}, tt.args...), tt.code, "", tt.want)
+			}
+		})
+	}
+}
+
 func TestLogWithoutHub(t *testing.T) {
 	t.Parallel()
 	r := quietRig(tempPlace(t))
@@ -67,7 +103,7 @@ func TestLogFollows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := strings.NewReplacer(`"news"`, `"fresh"`, `"seq":3`, `"seq":4`).Replace(strings.Split(journalText, "\n")[2])
+	fresh := strings.NewReplacer(`"news"`, `"fresh"`, `"seq":3`, `"seq":5`).Replace(strings.Split(journalText, "\n")[2])
 	if _, err := f.WriteString(fresh + "\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,9 @@ func newTasksCommand(a *app) *cobra.Command {
 }
 
 func runTasks(ctx context.Context, a *app, o tasksOptions) error {
+	if o.most < 0 {
+		return usagef("-n is %d; use a number from 0, which shows all", o.most)
+	}
 	return a.withHub(ctx, func(hub *link) error {
 		tasks, err := hub.Tasks(ctx)
 		if err != nil {

@@ -54,6 +54,7 @@ func TestVerbs(t *testing.T) {
 		{"status both ways", []string{"status", "--json", "--watch"}, 2, "", "exclude each other"},
 		{"tasks", []string{"tasks"}, 0, "bbbbbbbb  needs_human", ""},
 		{"tasks, one", []string{"tasks", "-n", "1"}, 0, "bbbbbbbb", "1 more"},
+		{"tasks, less than none", []string{"tasks", "-n", "-1"}, 2, "", "-n is -1"},
 		{"tasks for programs", []string{"tasks", "--json"}, 0, `"tasks": [`, ""},
 		{"show by prefix", []string{"show", "aaaa"}, 0, "answer:\nRESULT", ""},
 		{"show for programs", []string{"show", "aaaa", "--json"}, 0, `"id": "` + idDone + `"`, ""},
