@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -283,4 +286,23 @@ func FuzzCommand(f *testing.F) {
 			t.Errorf("got %v, want a fault with a code", err)
 		}
 	})
+}
+
+// TestSocketHalfOpen upgrades by hand and then says nothing more, not even to
+// a ping: the server lets go of it.
+func TestSocketHalfOpen(t *testing.T) {
+	t.Parallel()
+	p := openPort(t, apitest.New(nil), api.Options{KeepAlive: 20 * time.Millisecond, WriteWait: 100 * time.Millisecond})
+	conn, err := net.Dial("tcp", p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n\r\n", p.key("k"))
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	text, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 101 ") {
+		t.Errorf("got %.40q, %v, want an open window that is closed again", text, err)
+	}
 }
