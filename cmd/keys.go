@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/protocol"
 )
 
 // newKeysCommand manages the keys of the HTTP interface. It works on the file,
@@ -44,7 +45,12 @@ func newKeysAdd(a *app) *cobra.Command {
 	return c
 }
 
+// runKeysAdd makes a key for a person. An agent that could make one for itself
+// would answer its own questions with it.
 func runKeysAdd(a *app, o keyOptions) error {
+	if a.getenv(envSecret) != "" {
+		return protocol.Faultf(protocol.CodeForbidden, "keys are not made inside an agent's pane").Cure("make it from a terminal outside the panes")
+	}
 	keys, err := a.keys()
 	if err != nil {
 		return err
