@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func taskTree(v voice, t protocol.Task) string {
 	fmt.Fprintf(&b, "task %s  %s  %d%%  %s\n", v.paint(bold, t.ID), v.paint(taskTone(t.State), string(t.State)), t.Progress, t.Created.Local().Format("2006-01-02 15:04:05"))
 	drawTask(&b, v, t, branch{})
 	if t.Result != "" {
-		fmt.Fprintf(&b, "\n%s\n%s\n", v.paint(faint, "answer:"), v.safe(strings.TrimRight(t.Result, "\n")))
+		fmt.Fprintf(&b, "\n%s\n%s\n", v.paint(faint, "answer:"), v.safe(fold(strings.TrimRight(t.Result, "\n"))))
 	}
 	return b.String()
 }
@@ -63,7 +64,7 @@ type branch struct{ indent, knot string }
 
 func drawTask(b *strings.Builder, v voice, t protocol.Task, at branch) {
 	line := fmt.Sprintf("%s%s%s → %s  %s  %s  %s", at.indent, at.knot, t.From, v.paint(bold, t.Agent),
-		v.paint(taskTone(t.State), string(t.State)), span(t.Updated.Sub(t.Created)), oneLine(t.Text))
+		v.paint(taskTone(t.State), string(t.State)), span(t.Updated.Sub(t.Created)), gist(fold(t.Text)))
 	b.WriteString(fit(v, line) + "\n")
 	inner := at.indent
 	switch at.knot {
@@ -79,8 +80,8 @@ func drawTask(b *strings.Builder, v voice, t protocol.Task, at branch) {
 	if t.Reason != "" {
 		b.WriteString(fit(v, inner+rail+strings.TrimSpace(string(t.Code)+" "+oneLine(t.Reason))) + "\n")
 	}
-	for _, attempt := range t.Attempts {
-		b.WriteString(inner + rail + v.paint(faint, attemptLine(t, attempt)) + "\n")
+	for i, name := range attemptNames(t.Attempts) {
+		b.WriteString(inner + rail + v.paint(faint, attemptLine(t, name, t.Attempts[i])) + "\n")
 	}
 	for i, child := range t.Children {
 		knot := "├─ "
@@ -91,8 +92,27 @@ func drawTask(b *strings.Builder, v voice, t protocol.Task, at branch) {
 	}
 }
 
+// attemptNames tells attempts apart: a task that comes back to its agent with
+// the results of others has several turns, and each counts its attempts anew.
+func attemptNames(attempts []protocol.Attempt) []string {
+	names := make([]string, len(attempts))
+	turn := 1
+	for i, a := range attempts {
+		if i > 0 && (a.Number <= attempts[i-1].Number || !slices.Equal(a.Messages, attempts[i-1].Messages)) {
+			turn++
+		}
+		names[i] = fmt.Sprintf("turn %d, attempt %d", turn, a.Number)
+	}
+	for i, a := range attempts {
+		if turn == 1 {
+			names[i] = fmt.Sprintf("attempt %d", a.Number)
+		}
+	}
+	return names
+}
+
 // attemptLine tells an attempt's steps, when each was taken and who saw it.
-func attemptLine(t protocol.Task, attempt protocol.Attempt) string {
+func attemptLine(t protocol.Task, name string, attempt protocol.Attempt) string {
 	steps := make([]string, 0, len(attempt.Steps))
 	for _, m := range attempt.Steps {
 		step := fmt.Sprintf("%s +%s", m.Step, span(m.Time.Sub(t.Created)))
@@ -110,7 +130,24 @@ func attemptLine(t protocol.Task, attempt protocol.Attempt) string {
 		}
 		steps = append(steps, step)
 	}
-	return fmt.Sprintf("attempt %d req-%s: %s", attempt.Number, attempt.Req, strings.Join(steps, ", "))
+	return fmt.Sprintf("%s req-%s: %s", name, attempt.Req, strings.Join(steps, ", "))
+}
+
+// fold shortens the blocks that are for programs to one line each.
+func fold(text string) string {
+	const begin, end = "```outcome", "```"
+	lines := strings.Split(text, "\n")
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		last := slices.Index(lines[i:], end)
+		if lines[i] != begin || last < 0 {
+			out = append(out, lines[i])
+			continue
+		}
+		out = append(out, fmt.Sprintf("[outcome, %s]", count(last-1, "line")))
+		i += last
+	}
+	return strings.Join(out, "\n")
 }
 
 // fit cuts a line at the edge of a terminal.

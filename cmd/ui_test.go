@@ -92,8 +92,11 @@ func family(now time.Time) protocol.Task {
 	other := protocol.Task{ID: "d", From: "middle_manager", Agent: "testing_specialist", State: protocol.TaskCompleted, Text: "test it", Created: now, Updated: at(2 * time.Second)}
 	middle := protocol.Task{ID: "b", From: "grand_boss", Agent: "middle_manager", State: protocol.TaskInProgress, Text: "plan it\nwell", Created: now, Updated: at(40 * time.Second), Children: []protocol.Task{leaf, other}}
 	return protocol.Task{ID: idDone, From: "user", Agent: "grand_boss", State: protocol.TaskCompleted, Progress: 100, Text: "do it", Created: now, Updated: at(90 * time.Second),
-		Result: "done\nGRAND BOSS OK\n", Children: []protocol.Task{middle},
-		Attempts: []protocol.Attempt{{Number: 1, Req: "a1", Steps: []protocol.Mark{{Step: protocol.Taken, Time: at(300 * time.Millisecond), Evidence: "channel"}}}}}
+		Result: "done\n```outcome\n{\"a\":\n1}\n```\nGRAND BOSS OK\n", Children: []protocol.Task{middle},
+		Attempts: []protocol.Attempt{
+			{Number: 1, Req: "a1", Steps: []protocol.Mark{{Step: protocol.Taken, Time: at(300 * time.Millisecond), Evidence: "channel"}}},
+			{Number: 1, Req: "a2", Steps: []protocol.Mark{{Step: protocol.Undone, Time: at(time.Second), Code: protocol.CodeAgentDied}}},
+			{Number: 2, Req: "a3", Steps: []protocol.Mark{{Step: protocol.Answered, Time: at(2 * time.Second), Evidence: "channel"}}}}}
 }
 
 func TestSpan(t *testing.T) {
