@@ -50,6 +50,9 @@ func newPrompt(r Request, e Engine) (prompt, *protocol.Fault) {
 		return prompt{}, tooLarge(size, maxLine, "a program that reads lines takes")
 	}
 	p.parts = [][]byte{[]byte(p.tag), []byte(rest)}
+	if e.OnePaste {
+		p.parts = [][]byte{[]byte(p.tag + rest)}
+	}
 	p.echo = squeeze(p.tag + rest)
 	p.closing = squeeze(protocol.ClosingLine())
 	p.tail = p.echo[max(0, len(p.echo)-len(p.closing)-tailBefore):]

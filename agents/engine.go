@@ -23,6 +23,7 @@ type Engine struct {
 	Interrupt []string         // keys; none: a turn cannot be interrupted
 	MaxPrompt int              // bytes; 1 MiB
 	Multiline bool             // false: the program takes one line at a time
+	OnePaste  bool             // tag and body in one paste
 	Settle    time.Duration    // from the paste to Enter
 	Channel   bool             // the program reports on its spool
 	Greets    bool             // and says there that it has started
@@ -32,7 +33,7 @@ type Engine struct {
 func EngineOf(c config.Engine) (Engine, error) {
 	e := Engine{
 		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
-		Multiline: c.Multiline, Settle: c.Settle, Channel: c.Channel == config.ChannelSpool,
+		Multiline: c.Multiline, OnePaste: c.OnePaste, Settle: c.Settle, Channel: c.Channel == config.ChannelSpool,
 		Greets: c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini,
 	}
 	for _, list := range []struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"orchestrator-cc/protocol"
 )
@@ -68,7 +69,7 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 	case "BeforeAgent":
 		return Word{Reports: m.begin(in.Prompt)}, nil
 	case "AfterAgent":
-		reports, ask := m.end(p, in.Answer)
+		reports, ask := m.end(p, uptoToken(in.Answer, protocol.Token(p.Marker, m.Req)))
 		w := Word{Reports: reports}
 		if ask != "" {
 			w.Output = mustJSON(map[string]any{"decision": "deny", "reason": ask})
@@ -76,4 +77,13 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		return w, nil
 	}
 	return Word{Reports: m.alive()}, nil
+}
+
+// uptoToken cuts an answer behind its token. The program repeats parts of a
+// long answer behind its end, and ends every one with a blank.
+func uptoToken(text, token string) string {
+	if at := strings.Index(text, token); at >= 0 {
+		return text[:at+len(token)]
+	}
+	return text
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Marker string
 	Spool  string // "" = none
 	Brain  Brain
+	About  string    // what the pane's first line says of the brain
 	In     io.Reader // the terminal in raw mode
 	Out    io.Writer
 	Width  func() int // columns of the terminal now
@@ -69,7 +70,7 @@ func (a *agent) serve(ctx context.Context) error {
 	keys := make(chan key)
 	go readKeys(ctx, a.In, keys)
 
-	a.screen.open(a.Name, a.Role)
+	a.screen.open(a.Name, a.Role, a.About)
 	defer a.screen.close()
 	if err := a.report(protocol.ReportReady, "", ""); err != nil {
 		return err

@@ -46,11 +46,11 @@ const (
 	dim, bold, reset  = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 )
 
-func (s *screen) open(name string, role protocol.Role) {
+func (s *screen) open(name string, role protocol.Role, about string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fmt.Fprint(s.out, pasteOn)
-	s.lines(bold + name + reset + dim + " · " + string(role.Rank()) + " · built-in engine, no model" + reset)
+	s.lines(bold + name + reset + dim + " · " + string(role.Rank()) + " · " + about + reset)
 }
 
 func (s *screen) close() {

@@ -22,6 +22,7 @@ type agentOptions struct {
 	name, role, marker, spool string
 	team                      []string // NAME=ROLE of everybody in the company
 	code, files               string
+	chat                      chatOptions
 }
 
 // newAgentCommand runs an agent of the built-in engine in this terminal.
@@ -41,10 +42,15 @@ func newAgentCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&o.team, "team", nil, "everybody in the company, as NAME=ROLE")
 	c.Flags().StringVar(&o.code, "code", ".", "the folder that is investigated")
 	c.Flags().StringVar(&o.files, "files", "", "the folder for what it keeps")
+	o.chat.flags(c)
 	return c
 }
 
 func runAgent(ctx context.Context, o agentOptions) error {
+	brain, about, err := o.brain(os.Getenv)
+	if err != nil {
+		return err
+	}
 	fd := int(os.Stdin.Fd())
 	if !term.IsTerminal(fd) {
 		return errors.New("start an agent: the input is no terminal; it is started by: orchestrator-cc up")
@@ -58,13 +64,25 @@ func runAgent(ctx context.Context, o agentOptions) error {
 	defer stop()
 	err = builtin.Run(ctx, builtin.Options{
 		Name: o.name, Role: protocol.Role(o.role), Marker: o.marker, Spool: o.spool,
-		Brain: builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(os.Getenv)},
-		In:    os.Stdin, Out: os.Stdout, Width: terminalWidth(int(os.Stdout.Fd())),
+		Brain: brain, About: about,
+		In: os.Stdin, Out: os.Stdout, Width: terminalWidth(int(os.Stdout.Fd())),
 	})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// brain is what answers, and what its pane says about it.
+func (o agentOptions) brain(getenv func(string) string) (builtin.Brain, string, error) {
+	if o.chat.engine != "" {
+		chat, err := o.chat.brain(o.marker, getenv)
+		if err != nil {
+			return nil, "", err
+		}
+		return chat, chat.Model.Name + " at " + chat.Model.URL, nil
+	}
+	return builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(getenv)}, "built-in engine, no model", nil
 }
 
 func (o agentOptions) desk() builtin.Desk {

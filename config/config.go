@@ -149,6 +149,7 @@ type Engine struct {
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes
 	Multiline   bool
+	OnePaste    bool          // tag and body go in one paste; else the tag by itself, so that it stays literal
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool

@@ -65,6 +65,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"interrupt":   words(&e.Interrupt),
 		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),
 		"multiline":   toggle(&e.Multiline),
+		"one_paste":   toggle(&e.OnePaste),
 		"settle":      duration(&e.Settle, 0, mostSettle),
 		"alternate":   toggle(&e.Alternate),
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),

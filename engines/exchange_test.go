@@ -50,7 +50,7 @@ func TestExchanges(t *testing.T) {
 				if len(texts) != 1 {
 					t.Fatalf("%s: got %d prompts at the model, want 1", x.name, len(texts))
 				}
-				if diff := cmp.Diff(typed(texts[0], "user", p.retyped(x.body)), texts[0]); diff != "" {
+				if diff := cmp.Diff(typed(texts[0], "user", p.retyped(x.body))+p.adds, texts[0]); diff != "" {
 					t.Errorf("%s: prompt at the model (-want +got):\n%s", x.name, diff)
 				}
 				said += len(x.body) + len(x.answer)

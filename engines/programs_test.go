@@ -18,6 +18,7 @@ type program struct {
 	tells   int  // bytes of a whole conversation that its channel carries; 0 is any
 	// retypes is what its composer makes of some characters: pairs of old and new.
 	retypes []string
+	adds    string   // what its composer puts behind a prompt
 	resumes bool     // it goes on with its conversation after a crash
 	mends   bool     // it can be asked for a forgotten marker
 	files   []string // of the user, in the home, which must stay as they are
@@ -75,7 +76,7 @@ func codex() program {
 
 func gemini() program {
 	return program{
-		name: "gemini", installed: true, most: 30_000, channel: true, resumes: true, mends: true,
+		name: "gemini", installed: true, channel: true, resumes: true, mends: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.gemini/settings.json", encode(map[string]any{
 				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
@@ -90,7 +91,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, resumes: true,
+		name: "opencode", installed: true, channel: true, adds: " ", resumes: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",
@@ -101,6 +102,15 @@ func opencode() program {
 				}},
 			}))
 			return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+		},
+	}
+}
+
+func chat() program {
+	return program{
+		name: "chat",
+		prepare: func(c *company) map[string]string {
+			return map[string]string{"CHAT_URL": c.model.URL, "CHAT_MODEL": "loopback"}
 		},
 	}
 }

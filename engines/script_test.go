@@ -57,19 +57,16 @@ func (p *play) script(c modeltest.Call) modeltest.Turn {
 }
 
 // request finds what a call is about: the last prompt with a tag. A call
-// without tools is a side matter, but for programs that have none.
+// without tools is a side matter.
 func request(c modeltest.Call) (protocol.Prompt, bool) {
 	for i := len(c.Turns) - 1; i >= 0; i-- {
 		p := protocol.ParsePrompt(c.Turns[i].Text)
 		if c.Turns[i].Role == "user" && p.Req != "" {
-			return p, len(c.Tools) > 0 || c.Header.Get(plainCaller) != ""
+			return p, len(c.Tools) > 0
 		}
 	}
 	return protocol.Prompt{}, false
 }
-
-// plainCaller is a header by which a program says that it never uses tools.
-const plainCaller = "X-Orchestrator-Chat"
 
 // markers are those of the five default agents.
 func markers() map[string]string {

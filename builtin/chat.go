@@ -1,0 +1,167 @@
+package builtin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"orchestrator-cc/protocol"
+)
+
+// Model is where a chat's model is and how it is spoken to.
+type Model struct {
+	URL    string // of Ollama, or of an OpenAI-compatible interface up to "/v1"
+	OpenAI bool   // which of the two
+	Name   string
+	Key    string // "" = none
+}
+
+// Chat is a brain that asks a model. It keeps the conversation, and the brief
+// is its system message. The end of the model's stream is the end of the
+// answer, so the marker is the program's own word and never the model's.
+type Chat struct {
+	Model  Model
+	Brief  string
+	Marker string
+	Client *http.Client
+
+	history []utterance
+}
+
+type utterance struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// maxHistory bounds what is sent along, in bytes: local models have short
+// memories and slow eyes.
+const maxHistory = 256 << 10
+
+// maxReply bounds what a model may say at once.
+const maxReply = 8 << 20
+
+// Reply asks the model. A turn that fails or is interrupted leaves no trace in
+// the conversation. Turns come one at a time.
+func (c *Chat) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	asked := append(c.history[:len(c.history):len(c.history)], utterance{"user", p.Body})
+	text, err := c.ask(ctx, asked, say)
+	if err != nil {
+		return "", fmt.Errorf("ask %s at %s: %w", c.Model.Name, c.Model.URL, err)
+	}
+	c.history = shortened(append(asked, utterance{"assistant", text}))
+	return withoutMarker(text, c.Marker), nil
+}
+
+// shortened drops the oldest exchanges beyond the bound.
+func shortened(all []utterance) []utterance {
+	size := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		size += len(all[i].Content)
+		if size > maxHistory {
+			first := i + 1 + (i+1)%2 // an exchange has two parts
+			return all[min(first, len(all)):]
+		}
+	}
+	return all
+}
+
+// withoutMarker drops the marker line that the brief asks for: the program
+// writes it itself.
+func withoutMarker(text, marker string) string {
+	text = strings.TrimRight(text, " \n")
+	at := strings.LastIndexByte(text, '\n') + 1
+	if marker != "" && strings.HasPrefix(strings.TrimSpace(text[at:]), marker) {
+		text = strings.TrimRight(text[:at], " \n")
+	}
+	return text
+}
+
+func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(string)) (string, error) {
+	messages := conversation
+	if c.Brief != "" {
+		messages = append([]utterance{{"system", c.Brief}}, conversation...)
+	}
+	body, err := json.Marshal(map[string]any{"model": c.Model.Name, "messages": messages, "stream": true})
+	if err != nil {
+		return "", err
+	}
+	path := "/api/chat"
+	if c.Model.OpenAI {
+		path = "/chat/completions"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.Model.URL, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if c.Model.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Model.Key)
+	}
+	response, err := c.Client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10)) // what there is of an explanation
+		return "", fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
+	}
+	return readReply(io.LimitReader(response.Body, maxReply), say)
+}
+
+// frame is one piece of a reply, in either format.
+type frame struct {
+	Message struct{ Content string } // Ollama
+	Done    bool
+	Choices []struct { // OpenAI-compatible
+		Delta struct{ Content string }
+	}
+	Error json.RawMessage
+}
+
+func (f frame) text() string {
+	if len(f.Choices) > 0 {
+		return f.Choices[0].Delta.Content
+	}
+	return f.Message.Content
+}
+
+// errBroken says that the model's stream ended before its end.
+var errBroken = errors.New("the stream broke off")
+
+// readReply reads a stream: a JSON object a line, in the one format behind
+// "data: " and closed by [DONE]. Whole lines are shown as they come.
+func readReply(stream io.Reader, say func(string)) (string, error) {
+	var reply strings.Builder
+	shown := 0
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, maxReply)
+	for lines.Scan() {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "data:"))
+		if line == "[DONE]" {
+			return reply.String(), nil
+		}
+		var f frame
+		if json.Unmarshal([]byte(line), &f) != nil {
+			continue // a comment or an event's name
+		}
+		if f.Error != nil {
+			return "", fmt.Errorf("the model says: %s", f.Error)
+		}
+		reply.WriteString(f.text())
+		if f.Done {
+			return reply.String(), nil
+		}
+		if end := strings.LastIndexByte(reply.String()[shown:], '\n'); end >= 0 {
+			say(reply.String()[shown : shown+end])
+			shown += end + 1
+		}
+	}
+	return "", errors.Join(errBroken, lines.Err())
+}

@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator-cc/builtin"
+)
+
+// What tells a chat about its model, besides the flags of its command. The
+// names that other programs use for the same things count too.
+const (
+	envChatURL   = "CHAT_URL"
+	envChatModel = "CHAT_MODEL"
+	envChatKey   = "CHAT_KEY"
+	envOllama    = "OLLAMA_HOST"
+	envOpenAIURL = "OPENAI_BASE_URL"
+	envOpenAIKey = "OPENAI_API_KEY"
+)
+
+// localModel is where Ollama listens by itself.
+const localModel = "http://127.0.0.1:11434"
+
+// engineChat is the one engine besides the built-in one that `agent` runs.
+const engineChat = "chat"
+
+// chatOptions is what a chat is started with.
+type chatOptions struct{ engine, model, url, brief string }
+
+func (o *chatOptions) flags(c *cobra.Command) {
+	c.Flags().StringVar(&o.engine, "engine", "", "chat: ask a model")
+	c.Flags().StringVar(&o.model, "model", "", "the model's name (or "+envChatModel+")")
+	c.Flags().StringVar(&o.url, "url", "", "Ollama, or an OpenAI-compatible interface that ends in /v1 (or "+envChatURL+")")
+	c.Flags().StringVar(&o.brief, "personality", "", "the file with the agent's brief")
+}
+
+// brain is the chat. A key comes by the environment only, so that no list of
+// processes shows it, and it goes to no other host than it was set for.
+func (o chatOptions) brain(marker string, getenv func(string) string) (*builtin.Chat, error) {
+	if o.engine != engineChat {
+		return nil, fmt.Errorf("start an agent: engine %q is unknown; write --engine %s, or leave it out", o.engine, engineChat)
+	}
+	m := builtin.Model{Name: first(o.model, getenv(envChatModel)), URL: first(o.url, getenv(envChatURL)), Key: getenv(envChatKey)}
+	if m.URL == "" {
+		m.URL = first(getenv(envOpenAIURL), getenv(envOllama), localModel)
+		if m.URL == getenv(envOpenAIURL) {
+			m.Key = first(m.Key, getenv(envOpenAIKey))
+		}
+	}
+	if !strings.Contains(m.URL, "://") {
+		m.URL = "http://" + m.URL // as Ollama's own variable has it
+	}
+	m.OpenAI = strings.HasSuffix(strings.TrimRight(m.URL, "/"), "/v1")
+	if m.Name == "" {
+		return nil, fmt.Errorf("start a chat: no model is named; set %s in the engine's env, or add --model to its command", envChatModel)
+	}
+	chat := &builtin.Chat{Model: m, Marker: marker, Client: &http.Client{}}
+	if o.brief != "" {
+		text, err := os.ReadFile(o.brief)
+		if err != nil {
+			return nil, fmt.Errorf("start a chat: read its brief: %w", err)
+		}
+		chat.Brief = string(text)
+	}
+	return chat, nil
+}
+
+// first is the first text that is not empty.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

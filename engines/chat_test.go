@@ -1,0 +1,31 @@
+package engines
+
+import (
+	"testing"
+
+	"orchestrator-cc/agents"
+	"orchestrator-cc/engines/modeltest"
+)
+
+// A chat with a local model is an agent like the others: its model gets the
+// body and the brief, and its answer comes back as it was given.
+func TestChat(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, chat(), func(c modeltest.Call) modeltest.Turn {
+		return modeltest.Turn{Text: "聞きました: " + c.Prompt()}
+	}, one())
+	c.up()
+	for _, body := range []string{"最初の質問", japanese("二番目の質問", 300, 20_000)} {
+		if got, want := c.send(specialist, body), "聞きました: "+body+"\n"+marker; got != want {
+			t.Errorf("got %.80q (%d bytes), want %.80q (%d bytes)", got, len(got), want, len(want))
+		}
+		if e := c.lastResult().Evidence; e != agents.ByChannel {
+			t.Errorf("got evidence %q, want %q", e, agents.ByChannel)
+		}
+	}
+	calls := c.model.Calls()
+	last := calls[len(calls)-1]
+	if markerIn(last) != marker || !last.Said("assistant", "聞きました: 最初の質問") {
+		t.Errorf("got system text %.80q and %d parts, want the brief and the conversation", last.System, len(last.Turns))
+	}
+}
