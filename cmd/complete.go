@@ -2,11 +2,15 @@ package cmd
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/config"
+	"orchestrator-cc/protocol"
 )
 
 // completionPatience bounds how long a shell waits for the hub's names.
@@ -30,18 +34,53 @@ func (a *app) completeAgents(c *cobra.Command, args []string, _ string) ([]strin
 
 // completeTasks offers the tasks' ids for a verb's first argument.
 func (a *app) completeTasks(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.completeTasksThat(c, args, func(protocol.TaskState) bool { return true })
+}
+
+// completeOpen offers the tasks that can be cancelled.
+func (a *app) completeOpen(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.completeTasksThat(c, args, func(s protocol.TaskState) bool { return !s.Done() })
+}
+
+// completeEnded offers the tasks that can be retried.
+func (a *app) completeEnded(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.completeTasksThat(c, args, func(s protocol.TaskState) bool {
+		return s == protocol.TaskFailed || s == protocol.TaskCancelled || s == protocol.TaskNeedsHuman
+	})
+}
+
+func (a *app) completeTasksThat(c *cobra.Command, args []string, fits func(protocol.TaskState) bool) ([]string, cobra.ShellCompDirective) {
 	var ids []string
 	if len(args) == 0 {
 		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
 			tasks, err := hub.Tasks(ctx)
 			for _, t := range tasks {
-				if err == nil {
+				if err == nil && fits(t.State) {
 					ids = append(ids, short(t.ID)+"\t"+shorten(oneLine(t.Text), 40))
 				}
 			}
 		})
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeEngines offers the engines of the project's configuration.
+func (a *app) completeEngines(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cfg := config.Default()
+	if p, _, err := findPlace(a.dir, a.getenv); err == nil {
+		if own, err := loadConfig(p, "", ""); err == nil {
+			cfg = own
+		}
+	}
+	return engineNames(cfg), cobra.ShellCompDirectiveNoFileComp
+}
+
+// engineNames lists what can stand behind --engine.
+func engineNames(cfg config.Config) []string {
+	names := append(slices.Collect(maps.Keys(cfg.Engines)), config.Auto)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == config.Custom })
+	slices.Sort(names)
+	return names
 }
 
 // ask asks the hub something while somebody holds the Tab key; without a hub

@@ -76,7 +76,7 @@ func exitCode(err error) int {
 // explain words an error of a verb for a person: what went wrong, and what to
 // do about it.
 func explain(err error, verb string) (text, hint string) {
-	text = err.Error()
+	text = inWords(err)
 	var h *hinted
 	var fault *protocol.Fault
 	switch {
@@ -88,15 +88,55 @@ func explain(err error, verb string) (text, hint string) {
 	case errors.Is(err, api.ErrUnreachable):
 		hint = "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"
 	}
-	if fault != nil && fault.Field == "header.to" {
-		// The sentence names the recipient; its field is for programs.
-		text = strings.Replace(text, fault.Field+" ", "", 1)
-	}
 	var usage *usageError
 	if hint == "" && errors.As(err, &usage) {
 		hint = "see: " + verb + " --help"
 	}
 	return text, hint
+}
+
+// inWords is an error without the names that fields have for programs.
+func inWords(err error) string {
+	text := err.Error()
+	var several *protocol.Problems
+	var fault *protocol.Fault
+	faults := []*protocol.Fault{}
+	switch {
+	case errors.As(err, &several):
+		faults = several.Faults
+	case errors.As(err, &fault):
+		faults = append(faults, fault)
+	}
+	for _, f := range faults {
+		if word, ok := fieldWord(f.Field); ok {
+			text = strings.Replace(text, f.Field+" "+f.Message, strings.TrimSpace(word+" "+f.Message), 1)
+		}
+	}
+	return text
+}
+
+// fieldWord is what a person calls a field of a message. The sentence about a
+// recipient who may not be addressed names it already.
+func fieldWord(field string) (word string, ok bool) {
+	switch field {
+	case "header.to":
+		return "", true
+	case "header.to.agent_id":
+		return "the recipient", true
+	case "header.from.agent_id":
+		return "--from", true
+	case "payload.params.text", "payload.data.text", "body":
+		return "the text", true
+	case "payload.timeout_ms":
+		return "--timeout", true
+	case "metadata.priority":
+		return "--priority", true
+	case "payload":
+		return "the message", true
+	case "payload.params.task":
+		return "the task", true
+	}
+	return "", false
 }
 
 // complain says on stderr how a verb failed.

@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +53,9 @@ func runInvestigate(ctx context.Context, a *app, o investigateOptions) error {
 		options.Progress = func(line string) { a.err.printf("%s\n", a.err.paint(faint, line)) }
 	}
 	report, _, err := investigate.Investigate(ctx, o.question, o.path, options)
+	if errors.Is(err, fs.ErrNotExist) {
+		return withHint(err, "name a folder that is there, or none for this one; a question of several words needs quotes")
+	}
 	if err != nil {
 		return err
 	}

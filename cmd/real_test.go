@@ -91,6 +91,36 @@ func TestRealCompany(t *testing.T) {
 	}
 }
 
+// TestRealRefusals lets the real ledger refuse what comes too late or means
+// nothing in particular.
+func TestRealRefusals(t *testing.T) {
+	ownMachine(t)
+	r := realRig(t)
+	wantRun(t, r, []string{"up", "--engine", "builtin"}, 0, "", "")
+	wantRun(t, r.again(), []string{"send", "testing_specialist", "/say done"}, 0, "done", "")
+	ids := map[byte]int{}
+	last := ""
+	for range 17 { // two of them begin with the same of sixteen digits
+		one := r.again()
+		wantRun(t, one, []string{"send", "--async", "testing_specialist", "/say x"}, 0, "", "")
+		last = strings.TrimSpace(one.out.String())
+		ids[last[0]]++
+	}
+	for digit, n := range ids {
+		if n > 1 {
+			wantRun(t, r.again(), []string{"show", string(digit)}, exitUsage, "", "fits more than one task")
+		}
+	}
+	eventually(t, func() bool {
+		tasks := r.again()
+		return tasks.run(t, "tasks") == 0 && !strings.Contains(tasks.out.String(), "pending") && !strings.Contains(tasks.out.String(), "in_progress")
+	})
+	wantRun(t, r.again(), []string{"cancel", last}, exitFailed, "", "hint:  see what became of it: orchestrator-cc show "+last)
+	wantRun(t, r.again(), []string{"retry", last}, exitFailed, "", "for a new task: orchestrator-cc send AGENT TEXT")
+	wantRun(t, r.again(), []string{"send", "user", "hi"}, exitDenied, "", "hint:  send it to an agent")
+	wantRun(t, r.again(), []string{"down"}, 0, "is down", "")
+}
+
 func wantStep(t *testing.T, r *rig, name string, args []string, code int, out, text string) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {

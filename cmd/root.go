@@ -61,9 +61,11 @@ Begin with:
   orchestrator-cc status                        who does what, what waits for you
   orchestrator-cc down                          end everything`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version:       versionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start and end:"},
 		&cobra.Group{ID: groupWork, Title: "Give work:"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ func newSendCommand(a *app) *cobra.Command {
 	f.BoolVar(&o.async, "async", false, "print the task's id and do not wait")
 	f.BoolVar(&o.json, "json", false, "print the answer with its evidence, for programs")
 	f.StringVar(&o.priority, "priority", string(protocol.Normal), "low, normal, high or critical")
-	f.DurationVar(&o.timeout, "timeout", 0, "how long the answering pane may be silent, as 90s or 5m (default: as configured)")
+	f.Var((*patience)(&o.timeout), "timeout", "how long the answering pane may be silent, as 90s or 5m (default: as configured)")
 	f.StringVar(&o.kind, "type", kindTask, "task, or info: told, not waited for")
 	f.StringVar(&o.from, "from", "", "the sender; may only be yourself")
 	return c
@@ -74,7 +75,7 @@ func runSend(ctx context.Context, a *app, o sendOptions) error {
 			return stoppedWaiting(m.ID()) // It may have been accepted all the same.
 		}
 		if err != nil {
-			return hub.suggestAgent(ctx, err, o.to)
+			return hub.advise(ctx, err, o.to)
 		}
 		if !waits {
 			return a.acknowledge(receipt, o.json)
@@ -95,6 +96,9 @@ func (o sendOptions) message(text string) (protocol.Message, error) {
 	if o.timeout < 0 {
 		return protocol.Message{}, usagef("--timeout is %s; it must be above 0", o.timeout)
 	}
+	if o.kind == kindTask && (o.to == protocol.All || strings.HasPrefix(o.to, protocol.RolePrefix)) {
+		return protocol.Message{}, withHint(usagef("a task goes to one agent, not to %s", o.to), "to tell everybody something: orchestrator-cc send %s TEXT --type info", o.to)
+	}
 	var payload protocol.Payload
 	switch o.kind {
 	case kindTask:
@@ -113,6 +117,34 @@ func (o sendOptions) message(text string) (protocol.Message, error) {
 	m := protocol.New(from, to, payload).WithPriority(protocol.Priority(o.priority))
 	m.Header.MessageID = protocol.NewID()
 	return m, nil
+}
+
+// patience is a duration on the command line.
+type patience time.Duration
+
+func (p *patience) String() string { return "" } // as configured
+func (p *patience) Type() string   { return "duration" }
+
+// Set reads a duration and says how one is written.
+func (p *patience) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if _, number := strconv.ParseFloat(text, 64); err != nil && number == nil {
+		return fmt.Errorf("write it with a unit, such as %ss", text)
+	}
+	if err != nil {
+		return errors.New("write a duration, such as 90s or 5m")
+	}
+	*p = patience(d)
+	return nil
+}
+
+// advise adds to a refusal to whom the message could go.
+func (l *link) advise(ctx context.Context, err error, to string) error {
+	overview, failed := l.Overview(ctx)
+	if to == protocol.User && protocol.CodeOf(err) == protocol.CodeForbidden && failed == nil && len(overview.Agents) > 0 {
+		return withHint(err, "send it to an agent, as: orchestrator-cc send %s TEXT; the agents are %s", overview.Agents[0].Name, strings.Join(agentNames(overview), ", "))
+	}
+	return l.suggestAgent(ctx, err, to)
 }
 
 // maxWords is more than any engine takes; the hub names the exact limit.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -45,6 +46,13 @@ func newUpCommand(a *app) *cobra.Command {
 	f.StringVar(&o.config, "config", "", "the configuration (default: config/cc-cluster.yaml, else the built-in one)")
 	f.StringVar(&o.port, "port", "", "also serve HTTP on this port of 127.0.0.1, for programs with a key")
 	f.BoolVar(&o.attach, "attach", false, "show the session when it is ready")
+	_ = c.RegisterFlagCompletionFunc("engine", a.completeEngines) // The flag is there.
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		// Only who asks for help waits for the configuration to be read.
+		engines, _ := a.completeEngines(c, nil, "")
+		f.Lookup("engine").Usage = "the engine of every agent that names none: " + strings.Join(engines, ", ") + " (default: as configured)"
+		c.Root().HelpFunc()(c, args)
+	})
 	return c
 }
 

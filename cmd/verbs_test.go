@@ -43,6 +43,9 @@ func TestVerbs(t *testing.T) {
 		{"help", []string{"--help"}, 0, "orchestrator-cc send grand_boss", ""},
 		{"nothing typed", nil, 0, "Start and end:", ""},
 		{"version", []string{"version"}, 0, "orchestrator-cc ", ""},
+		{"version as a flag", []string{"--version"}, 0, "orchestrator-cc ", ""},
+		{"the engines", []string{"up", "--help"}, 0, "auto, builtin, chat", ""},
+		{"investigate nowhere", []string{"investigate", "what", "/nowhere/at/all"}, 1, "", "hint:  name a folder that is there"},
 		{"completion", []string{"completion", "bash"}, 0, "orchestrator-cc", ""},
 		{"unknown verb", []string{"stauts"}, 2, "", "status"},
 		{"unknown flag", []string{"status", "--jsn"}, 2, "", "hint:  see: orchestrator-cc status --help"},
@@ -74,6 +77,9 @@ func TestVerbs(t *testing.T) {
 		{"stats for programs", []string{"stats", "--json"}, 0, `"messages_sent": 0`, ""},
 		{"completion of agents", []string{"__complete", "send", ""}, 0, "grand_boss\tidle", ""},
 		{"completion of tasks", []string{"__complete", "show", ""}, 0, "aaaaaaaa\tfirst", ""},
+		{"completion of what can be retried", []string{"__complete", "retry", ""}, 0, "bbbbbbbb\tstuck\n:4", ""},
+		{"completion of what can be cancelled", []string{"__complete", "cancel", ""}, 0, "bbbbbbbb\tstuck\n:4", ""},
+		{"completion of engines", []string{"__complete", "up", "--engine", ""}, 0, "auto\nbuiltin\nchat\n", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -19,8 +20,11 @@ func newVersionCommand(a *app) *cobra.Command {
 	}
 }
 
-func runVersion(a *app) {
-	a.out.printf("orchestrator-cc %s (commit %s, %s, %s/%s)\n", version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func runVersion(a *app) { a.out.printf("%s\n", versionLine()) }
+
+// versionLine is all that a report of a fault needs to say about the program.
+func versionLine() string {
+	return fmt.Sprintf("orchestrator-cc %s (commit %s, %s, %s/%s)", version(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version, or "devel" where it was built from a checkout.
