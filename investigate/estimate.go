@@ -26,10 +26,10 @@ func (r *Root) estimate(ctx context.Context, q any) (Estimate, error) {
 	case GrepQuery:
 		return r.estimateGrep(ctx, q)
 	case SignatureQuery:
-		if q.Pattern == "" {
+		if q.Pattern == "" && len(q.Words) == 0 {
 			return r.estimateDecls(q)
 		}
-		return r.estimateGrep(ctx, GrepQuery{Pattern: q.Pattern, IgnoreCase: q.IgnoreCase, Where: q.Where})
+		return r.estimateGrep(ctx, GrepQuery{Pattern: q.Pattern, Words: q.Words, IgnoreCase: q.IgnoreCase, Where: q.Where})
 	}
 	return rows(maxSubjects), nil
 }
@@ -37,7 +37,7 @@ func (r *Root) estimate(ctx context.Context, q any) (Estimate, error) {
 func rows(n int) Estimate { return Estimate{Lines: n, Bytes: n * bytesPerRow} }
 
 func (r *Root) estimateGrep(ctx context.Context, q GrepQuery) (Estimate, error) {
-	p, err := compilePattern(q.Pattern, q.Literal, q.IgnoreCase)
+	p, err := compilePattern(q.Pattern, q.Literal, q.IgnoreCase, q.Words...)
 	if err != nil {
 		return Estimate{}, err
 	}

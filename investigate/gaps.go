@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // MaxRounds is how often the manager looks at the results: the plan, and two
@@ -69,9 +68,8 @@ func (p *planner) widen(q Question, outcomes []Outcome) {
 		if t.Kind == TermFile || t.Kind == TermPhrase || found(t, outcomes) {
 			continue
 		}
-		expr, fold := t.pattern()
-		if !fold {
-			p.add(Research, GrepQuery{Pattern: expr, IgnoreCase: true}, t.Text+" was not found as it is written")
+		if len(t.words()) == 0 {
+			p.add(Research, GrepQuery{Pattern: regexp.QuoteMeta(t.Text), IgnoreCase: true}, t.Text+" was not found as it is written")
 		}
 		if words := splitName(t.Text); len(words) > 1 {
 			for i := range words {
@@ -96,33 +94,6 @@ func found(t Term, outcomes []Outcome) bool {
 		}
 	}
 	return false
-}
-
-// splitName splits camelCase, snake_case and dotted names into words.
-func splitName(name string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-		}
-		word = word[:0]
-	}
-	lastLower := false
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			lastLower = false
-			continue
-		case unicode.IsUpper(r) && lastLower:
-			flush()
-		}
-		word = append(word, r)
-		lastLower = unicode.IsLower(r) || unicode.IsDigit(r)
-	}
-	flush()
-	return words
 }
 
 // narrow asks a cut search again inside the folder that has most of its hits:

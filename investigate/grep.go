@@ -13,11 +13,12 @@ import (
 
 // GrepQuery searches the text of the tree line by line.
 type GrepQuery struct {
-	Pattern    string `json:"pattern"`
-	Literal    bool   `json:"literal,omitempty"`
-	IgnoreCase bool   `json:"ignore_case,omitempty"`
-	Context    int    `json:"context,omitempty"` // lines shown before and after each hit, at most 10
-	Skip       int    `json:"skip,omitempty"`    // hits to leave out: asks for more of a digest
+	Pattern    string   `json:"pattern,omitempty"`
+	Words      []string `json:"words,omitempty"` // these too, in any case, as parts of names: retry in maxRetries
+	Literal    bool     `json:"literal,omitempty"`
+	IgnoreCase bool     `json:"ignore_case,omitempty"`
+	Context    int      `json:"context,omitempty"` // lines shown before and after each hit, at most 10
+	Skip       int      `json:"skip,omitempty"`    // hits to leave out: asks for more of a digest
 	Where
 	Limits Limits `json:"limits,omitzero"`
 }
@@ -60,7 +61,7 @@ const (
 // size of the files. When the time is over it returns what it has, and Partial
 // says so.
 func (r *Root) Grep(ctx context.Context, q GrepQuery) (GrepResult, error) {
-	p, err := compilePattern(q.Pattern, q.Literal, q.IgnoreCase)
+	p, err := compilePattern(q.Pattern, q.Literal, q.IgnoreCase, q.Words...)
 	if err != nil {
 		return GrepResult{}, err
 	}

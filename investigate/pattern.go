@@ -6,14 +6,16 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 )
 
 // pattern is a compiled search: the cheapest test that finds candidate lines,
 // and the exact test that confirms them.
 type pattern struct {
-	needles []needle       // candidates contain one of these; nil: the automaton finds them
-	exact   bool           // a needle found is a hit, no regexp needed
-	re      *regexp.Regexp // nil where exact
+	needles []needle // candidates contain one of these; nil: the automaton finds them
+	exact   bool     // a needle found is a hit, no regexp needed
+	words   bool     // the expression has words in it, which have edges
+	re      *regexp.Regexp
 	prog    *syntax.Prog
 }
 
@@ -25,8 +27,14 @@ const (
 )
 
 // compilePattern reads a regular expression in Go's syntax, or a literal string.
-func compilePattern(text string, literal, ignoreCase bool) (*pattern, error) {
+// Lines that hold one of the words as a part of a name match too.
+func compilePattern(text string, literal, ignoreCase bool, words ...string) (*pattern, error) {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.Trim(w, " -") == "" })
 	switch {
+	case len(words) > maxWords:
+		return nil, fmt.Errorf("search for %d words, at most %d", len(words), maxWords)
+	case text == "" && len(words) > 0:
+		return compileWords(nil, words)
 	case text == "":
 		return nil, fmt.Errorf("search pattern is empty; give the text to look for")
 	case len(text) > maxPattern:
@@ -39,6 +47,39 @@ func compilePattern(text string, literal, ignoreCase bool) (*pattern, error) {
 	if ignoreCase {
 		source = "(?i:" + source + ")"
 	}
+	p, err := compileSource(source, text)
+	if err != nil || len(words) == 0 {
+		return p, err
+	}
+	return compileWords(p, words)
+}
+
+// compileWords makes one pattern of another, or nil, and of words.
+func compileWords(p *pattern, words []string) (*pattern, error) {
+	var exprs []string
+	needles := wordNeedles(words)
+	if p != nil {
+		exprs = append(exprs, p.re.String())
+		if needles = append(needles, p.needles...); p.needles == nil {
+			needles = nil
+		}
+	}
+	for i, w := range words {
+		exprs = append(exprs, wordExpr(w, i))
+	}
+	all, err := compileSource(strings.Join(exprs, "|"), strings.Join(words, ", "))
+	if err != nil {
+		return nil, err
+	}
+	all.exact, all.words, all.needles = false, true, nil
+	if needles != nil && len(needles) <= maxNeedles && shortest(needles) >= 2 {
+		all.needles = needles
+	}
+	return all, nil
+}
+
+// compileSource compiles an expression; text is how it was asked for.
+func compileSource(source, text string) (*pattern, error) {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		return nil, fmt.Errorf("search pattern %q: %w; set \"literal\" to search for the text as it stands", clip(text, 80), err)
@@ -125,7 +166,11 @@ func (s *searcher) confirm(b []byte, start, end, at int) (int, bool) {
 	} else if auto.exact && !s.placed {
 		return start, true
 	}
-	loc := s.re.FindIndex(bytes.TrimSuffix(b[start:end], []byte("\r")))
+	line := bytes.TrimSuffix(b[start:end], []byte("\r"))
+	loc := s.re.FindIndex(line)
+	if loc != nil && s.words {
+		loc = findWord(s.re, line)
+	}
 	if loc == nil {
 		return 0, false
 	}

@@ -63,25 +63,28 @@ func Plan(q Question, t TreeResult, earlier []Report) []Step {
 		p.overview(t)
 		return p.steps
 	}
-	var patterns []string
+	var names SignatureQuery
 	for _, term := range q.Terms {
 		if term.Kind == TermFile {
 			p.add(Research, FindQuery{Where: Where{Name: term.Text}}, "the question names the file "+term.Text)
 			continue
 		}
-		expr, fold := term.pattern()
-		p.add(Research, GrepQuery{Pattern: expr, IgnoreCase: fold}, "lines with "+term.Text)
+		lines := GrepQuery{Words: term.words()}
+		if len(lines.Words) == 0 {
+			lines.Pattern = regexp.QuoteMeta(term.Text)
+		}
+		p.add(Research, lines, "lines with "+term.Text)
 		if term.Kind != TermQuoted {
-			patterns = append(patterns, signaturePattern(term))
+			names.include(term)
 		}
 		if term.Kind == TermWord || term.Kind == TermPhrase {
 			p.add(Research, FindQuery{Where: Where{Name: fileStem(term)}}, "files named like "+term.Text)
 		}
 	}
 	var after []string
-	if len(patterns) > 0 {
+	if names.Pattern != "" || len(names.Words) > 0 {
 		// One pass for all terms: parsing is what costs.
-		after = append(after, p.add(Coding, SignatureQuery{Pattern: strings.Join(patterns, "|"), IgnoreCase: true}, "declarations named like "+termList(q.Terms)))
+		after = append(after, p.add(Coding, names, "declarations named like "+termList(q.Terms)))
 	}
 	known := targetsOf(q, earlier)
 	if len(known) > 0 {
@@ -100,14 +103,22 @@ func (p *planner) overview(t TreeResult) {
 	}
 }
 
-// signaturePattern finds declarations by name. Of Type.Method it takes the method,
-// and that exactly: a method's name is often part of many others.
-func signaturePattern(t Term) string {
-	expr, _ := t.pattern()
-	if _, method, ok := cutLast(t.Text, "."); ok && t.Kind == TermIdentifier {
-		return "^(?-i:" + regexp.QuoteMeta(method) + ")$"
+// include has the query find declarations named like a term. Of Type.Method it
+// takes the method, and that exactly: a method's name is often part of many
+// others.
+func (q *SignatureQuery) include(t Term) {
+	if words := t.words(); len(words) > 0 {
+		q.Words = append(q.Words, words...)
+		return
 	}
-	return expr
+	expr := regexp.QuoteMeta(t.Text)
+	if _, method, ok := cutLast(t.Text, "."); ok && t.Kind == TermIdentifier {
+		expr = "^(?-i:" + regexp.QuoteMeta(method) + ")$"
+	}
+	if q.Pattern != "" {
+		expr = q.Pattern + "|" + expr
+	}
+	q.Pattern, q.IgnoreCase = expr, true
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -121,10 +132,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 func fileStem(t Term) string {
 	for _, a := range t.Also {
 		if isASCII(a) {
-			return a
+			return strings.TrimSuffix(a, "-")
 		}
 	}
-	first, _, _ := strings.Cut(t.Text, " ")
+	first, _, _ := strings.Cut(strings.ToLower(t.Text), " ")
 	return stemOf(first)
 }
 
@@ -136,7 +147,7 @@ func termNames(q Question) []string {
 		case t.Kind == TermQuoted || t.Kind == TermPhrase:
 			continue
 		case len(t.Also) > 0:
-			out = append(out, t.Also[0])
+			out = append(out, strings.TrimSuffix(t.Also[0], "-"))
 		default:
 			out = append(out, t.Text)
 		}

@@ -25,7 +25,7 @@ type Term struct {
 	Text   string   `json:"text"`
 	Kind   TermKind `json:"kind"`
 	Weight int      `json:"weight"`
-	Also   []string `json:"also,omitempty"` // other spellings: stems, translations
+	Also   []string `json:"also,omitempty"` // other spellings: stems, translations; one that is cut off ends in a hyphen
 }
 
 // Question is a question, understood as far as that needs no model.
@@ -33,7 +33,9 @@ type Question struct {
 	Text     string `json:"text"`
 	Language string `json:"language"` // "en" or "ja": the language of the report
 	Terms    []Term `json:"terms,omitempty"`
-	Cut      bool   `json:"cut,omitempty"` // it was too long to be read whole
+	Cut      bool   `json:"cut,omitempty"`  // it was too long to be read whole
+	Work     bool   `json:"work,omitempty"` // it asks for something to be made or done
+	Chat     bool   `json:"chat,omitempty"` // it names nothing, not even the code base as a whole
 }
 
 // Overview is true for a question that names nothing: the answer is a survey.
@@ -54,8 +56,9 @@ var (
 )
 
 // ParseQuestion finds the terms of a question in English or Japanese. Quoted
-// strings, file names and identifiers weigh most; stop words weigh nothing.
-func ParseQuestion(text string) Question {
+// strings, file names and identifiers weigh most; stop words weigh nothing, nor
+// do mentions of the named agents.
+func ParseQuestion(text string, agents ...string) Question {
 	text = strings.ToValidUTF8(text, " ")
 	q := Question{Text: strings.TrimSpace(text), Language: "en"}
 	if len(text) > maxQuestion {
@@ -66,12 +69,17 @@ func ParseQuestion(text string) Question {
 	if strings.ContainsFunc(text, isKana) || strings.ContainsFunc(text, isHan) {
 		q.Language = "ja"
 	}
-	p := termParser{rest: text}
+	p := termParser{rest: withoutAgents(text, agents)}
 	p.quoted()
+	p.work()
 	p.files()
 	p.names()
 	p.japanese()
-	q.Terms = p.best()
+	q.Terms, q.Work = p.best(), p.asksWork
+	if isGreeting(q.Terms) {
+		q.Terms = nil
+	}
+	q.Chat = len(q.Terms) == 0 && !q.Work && !speaksOfCode(text)
 	return q
 }
 
@@ -80,6 +88,8 @@ type termParser struct {
 	rest  string
 	terms []Term
 	words []string // content words in order, "" between sentences
+
+	asksWork bool
 }
 
 func (p *termParser) add(t Term) {
@@ -110,7 +120,7 @@ func (p *termParser) quoted() {
 
 func (p *termParser) files() {
 	p.rest = fileName.ReplaceAllStringFunc(p.rest, func(match string) string {
-		p.add(Term{Text: strings.Trim(match, "./"), Kind: TermFile, Weight: 9})
+		p.add(Term{Text: strings.Trim(strings.TrimPrefix(match, "./"), "/"), Kind: TermFile, Weight: 9})
 		return " . "
 	})
 	p.rest = pathName.ReplaceAllStringFunc(p.rest, func(match string) string {
@@ -146,13 +156,13 @@ func (p *termParser) name(name string) {
 	case isStopWord(strings.ToLower(bare)) || len(bare) < 3:
 		p.words = append(p.words, "")
 	default:
-		word := strings.ToLower(bare)
-		t := Term{Text: word, Kind: TermWord, Weight: 4}
-		if stem := stemOf(word); stem != word {
-			t.Also = []string{stem}
+		// The spelling stays: a capital may be that of a name.
+		t := Term{Text: bare, Kind: TermWord, Weight: 4}
+		if word := strings.ToLower(bare); stemOf(word) != word {
+			t.Also = []string{stemOf(word)}
 		}
 		p.add(t)
-		p.words = append(p.words, word)
+		p.words = append(p.words, strings.ToLower(bare))
 	}
 }
 
@@ -175,21 +185,6 @@ func isIdentifier(s string) bool {
 	return upper > 0 && lower > 0
 }
 
-// stemOf takes the endings off that names in code rarely have.
-func stemOf(w string) string {
-	switch {
-	case strings.HasSuffix(w, "ies") && len(w) > 4:
-		return strings.TrimSuffix(w, "ies") + "y"
-	case strings.HasSuffix(w, "ing") && len(w) > 6:
-		return strings.TrimSuffix(w, "ing")
-	case strings.HasSuffix(w, "ed") && len(w) > 5:
-		return strings.TrimSuffix(w, "ed")
-	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && len(w) > 4:
-		return strings.TrimSuffix(w, "s")
-	}
-	return w
-}
-
 // best keeps the terms that weigh most. Where a phrase stays, its words stay too:
 // the code may hold them apart.
 func (p *termParser) best() []Term {
@@ -197,26 +192,16 @@ func (p *termParser) best() []Term {
 	return slices.Clone(p.terms[:min(len(p.terms), maxTerms)])
 }
 
-// pattern is the regular expression that finds the term in code, and whether
-// case matters.
-func (t Term) pattern() (expr string, ignoreCase bool) {
-	switch t.Kind {
-	case TermPhrase:
-		words := strings.Fields(t.Text)
-		for i, w := range words {
-			words[i] = regexp.QuoteMeta(stemOf(w))
-		}
-		return strings.Join(words, `\w{0,3}[-_ ]?`), true
-	case TermWord:
-		all := []string{regexp.QuoteMeta(t.Text)}
-		for _, a := range t.Also {
-			if strings.Contains(t.Text, a) {
-				all[0] = regexp.QuoteMeta(a) // the stem finds the word too
-				continue
-			}
-			all = append(all, regexp.QuoteMeta(a))
-		}
-		return strings.Join(all, "|"), true
+// words are what the term is looked for by, as parts of names; none where the
+// term must be found as it is written.
+func (t Term) words() []string {
+	switch {
+	case t.Kind == TermPhrase:
+		return []string{t.Text}
+	case t.Kind != TermWord:
+		return nil
+	case isASCII(t.Text):
+		return []string{strings.ToLower(t.Text)} // its endings are allowed for
 	}
-	return regexp.QuoteMeta(t.Text), false
+	return append([]string{t.Text}, t.Also...)
 }

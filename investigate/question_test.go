@@ -38,14 +38,49 @@ func TestParseQuestion(t *testing.T) {
 		{"japanese compound", "再試行処理について", "ja", []string{"word 再試行|retry"}},
 		{"japanese with hiragana inside", "ペインへの貼り付けはどう実装されていますか", "ja", []string{"word 貼り付け|paste", "word ペイン|pane"}},
 		{"japanese quotes", "「接続に失敗しました」を出力する関数", "ja", []string{"quoted 接続に失敗しました", "word 出力|output"}},
+		{"a capital stays", "what does Await do", "en", []string{"word Await"}},
+		{"agents are not searched for", "@grand_boss: ask @tester_x where @Override is", "en", []string{"word ask", "word Override"}},
+		{"an order is not searched for", "please write a poem", "en", []string{"word poem"}},
+		{"a japanese order", "リトライ処理を修正してください", "ja", []string{"word リトライ|retry"}},
+		{"a stem", "メッセージの受信はどこ", "ja", []string{"word メッセージ|message", "word 受信|receiv-"}},
+		{"a greeting", "hello there", "en", nil},
 		{"japanese, nothing named", "このコードベースの全体構造を説明して", "ja", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			q := ParseQuestion(tt.text)
+			q := ParseQuestion(tt.text, "tester_x")
 			if diff := cmp.Diff(tt.want, briefTerms(q)); diff != "" || q.Language != tt.language {
 				t.Errorf("language %s, terms (-want +got):\n%s", q.Language, diff)
+			}
+		})
+	}
+}
+
+func TestIntent(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text string
+		want string
+	}{
+		{"where is the retry policy implemented?", ""}, {"What is this code base?", ""}, {"what is this?", ""}, {"overview", ""}, {"このコードベースの全体構造を説明して", ""},
+		{"how does the hub read and write the journal?", ""}, {"test coverage of ledger?", ""}, {"where is the code to create sessions?", ""}, {"Run", "chat"}, {"ログを追加しているのはどこですか", ""}, {"実行はどこで実装されていますか", ""},
+		{"hello", "chat"}, {"Good morning!", "chat"}, {"who are you?", "chat"}, {"こんにちは", "chat"}, {"", "chat"},
+		{"write a poem", "work"}, {"hello, please fix the bug in cmd/retry.go", "work"}, {"Can you refactor the ledger?", "work"}, {"run the tests", "work"}, {"Look at a.go. Then stop. Create a file.", "work"},
+		{"テストを書いてください", "work"}, {"バグを直して", "work"}, {"make test を実行してください", "work"}, {"ファイルを作って。", "work"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			t.Parallel()
+			q, got := ParseQuestion(tt.text), ""
+			switch {
+			case q.Work:
+				got = "work"
+			case q.Chat:
+				got = "chat"
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q; terms %q", got, tt.want, briefTerms(q))
 			}
 		})
 	}

@@ -19,27 +19,45 @@ type Place struct {
 // termMatcher finds a term in names and lines, in any spelling of case.
 type termMatcher struct {
 	Term
-	re    *regexp.Regexp
-	words []string
+	re *regexp.Regexp
 }
 
 func newTermMatcher(t Term) termMatcher {
-	expr, _ := t.pattern()
-	m := termMatcher{Term: t, re: regexp.MustCompile("(?i:" + expr + ")")}
-	m.words = strings.Fields(strings.ToLower(t.Text))
-	return m
+	expr := "(?i:" + regexp.QuoteMeta(t.Text) + ")"
+	if words := t.words(); len(words) > 0 {
+		for i, w := range words {
+			words[i] = wordExpr(w, i)
+		}
+		expr = strings.Join(words, "|")
+	}
+	return termMatcher{Term: t, re: regexp.MustCompile(expr)}
+}
+
+func newTermMatchers(terms []Term) []termMatcher {
+	matchers := make([]termMatcher, len(terms))
+	for i, t := range terms {
+		matchers[i] = newTermMatcher(t)
+	}
+	return matchers
 }
 
 func (m *termMatcher) matches(text string) bool { return m.re.MatchString(text) }
 
 // strength says how well a declaration fits the term, from 0 to 12.
 func (m *termMatcher) strength(s *Signature) int {
+	if m.Kind == TermFile {
+		return m.fileStrength(s.Path)
+	}
 	name := m.Text[strings.LastIndexByte(m.Text, '.')+1:]
+	// A plain word in small letters does not say how the name is spelled.
+	spelled := m.Kind != TermWord || m.Text != strings.ToLower(m.Text)
 	switch {
-	case s.Qualified() == m.Text || strings.HasSuffix(s.Qualified(), "."+m.Text):
+	case spelled && (s.Qualified() == m.Text || strings.HasSuffix(s.Qualified(), "."+m.Text)):
 		return 12
-	case strings.EqualFold(s.Name, name):
+	case s.Name == name || !spelled && strings.EqualFold(s.Name, name):
 		return 10
+	case strings.EqualFold(s.Name, name):
+		return 9
 	case m.matches(s.Name) && m.fills(s.Name):
 		return 7
 	case m.matches(s.Name):
@@ -55,16 +73,29 @@ func (m *termMatcher) strength(s *Signature) int {
 // fills tells whether the match is most of the name: retryPolicy fills
 // newRetryPolicy, not retryPolicyTestServerFactory.
 func (m *termMatcher) fills(name string) bool {
-	at := m.re.FindStringIndex(name)
+	at := findWord(m.re, []byte(name))
 	return at != nil && 2*(at[1]-at[0]) >= len(name)
 }
 
+// fileStrength says how well a path fits a file or folder that the question names.
+func (m *termMatcher) fileStrength(path string) int {
+	switch {
+	case isFile(path, m.Text):
+		return 12
+	case strings.Contains("/"+path, "/"+m.Text+"/"):
+		return 4
+	case m.matches(path):
+		return 2
+	}
+	return 0
+}
+
+// isFile tells whether a name that someone wrote means the file at path.
+func isFile(path, name string) bool { return path == name || strings.HasSuffix(path, "/"+name) }
+
 // rankPlaces orders every declaration found by how well it answers the question.
 func rankPlaces(q Question, outcomes []Outcome) []Place {
-	matchers := make([]termMatcher, len(q.Terms))
-	for i, t := range q.Terms {
-		matchers[i] = newTermMatcher(t)
-	}
+	matchers := newTermMatchers(q.Terms)
 	lines := hitLines(outcomes)
 	seen := map[string]bool{}
 	var places []Place
@@ -81,9 +112,25 @@ func rankPlaces(q Question, outcomes []Outcome) []Place {
 		}
 	}
 	slices.SortStableFunc(places, func(a, b Place) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	return places
+}
+
+// kindRank orders declarations that fit alike: what a name is defined as comes
+// before what works with it.
+func kindRank(k scan.Kind) int {
+	switch k {
+	case scan.Function, scan.Macro:
+		return 1
+	case scan.Method:
+		return 2
+	case scan.Constant, scan.Variable:
+		return 3
+	case scan.Prototype, scan.Module:
+		return 4
+	}
+	return 0
 }
 
 // declarations lists the declarations that an outcome holds.
@@ -154,10 +201,7 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 // rankHits orders the lines found: those with more terms first, code before
 // tests.
 func rankHits(q Question, outcomes []Outcome) []Hit {
-	matchers := make([]termMatcher, len(q.Terms))
-	for i, t := range q.Terms {
-		matchers[i] = newTermMatcher(t)
-	}
+	matchers := newTermMatchers(q.Terms)
 	type ranked struct {
 		Hit
 		score int
@@ -188,10 +232,10 @@ func rankHits(q Question, outcomes []Outcome) []Hit {
 				}
 			}
 			switch {
-			case isTestPath(h.Path):
-				score /= 2
 			case isSidePath(h.Path):
 				score /= 10
+			case isTestPath(h.Path), strings.HasSuffix(h.Text, "…"): // a line that long was not written by hand
+				score /= 2
 			}
 			all = append(all, ranked{h, score})
 		}

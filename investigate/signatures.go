@@ -14,7 +14,8 @@ import (
 
 // SignatureQuery looks for declarations.
 type SignatureQuery struct {
-	Pattern    string      `json:"pattern,omitempty"` // matches the name or the signature; empty: all
+	Pattern    string      `json:"pattern,omitempty"` // matches the name or the signature
+	Words      []string    `json:"words,omitempty"`   // these too, as in GrepQuery; without either: all
 	IgnoreCase bool        `json:"ignore_case,omitempty"`
 	Kinds      []scan.Kind `json:"kinds,omitempty"`
 	Skip       int         `json:"skip,omitempty"`
@@ -125,10 +126,10 @@ type declMatcher struct {
 
 func (q SignatureQuery) matcher() (*declMatcher, error) {
 	m := &declMatcher{kinds: q.Kinds}
-	if q.Pattern == "" {
+	if q.Pattern == "" && len(q.Words) == 0 {
 		return m, nil
 	}
-	p, err := compilePattern(q.Pattern, false, q.IgnoreCase)
+	p, err := compilePattern(q.Pattern, false, q.IgnoreCase, q.Words...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (m *declMatcher) bestFirst(found []Signature) {
 	of := func(s *Signature) int {
 		n, ok := rank[s.Name]
 		if !ok {
-			if at := m.pattern.re.FindStringIndex(s.Name); at != nil {
+			if at := findWord(m.pattern.re, []byte(s.Name)); at != nil {
 				n = 100 * (at[1] - at[0]) / len(s.Name)
 			}
 			rank[s.Name] = n

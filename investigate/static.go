@@ -216,7 +216,7 @@ func nameRank(s Signature, names []string) int {
 			rank = exactName + 200
 		case strings.EqualFold(s.Name, n):
 			rank = exactName + 100
-		case strings.Contains(strings.ToLower(s.Name), strings.ToLower(n)):
+		case beginsPart(s.Name, n):
 			rank = 500
 		}
 		best = max(best, rank)

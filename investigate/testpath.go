@@ -26,9 +26,13 @@ func isTestPath(file string) bool {
 	return false
 }
 
-// isSidePath names code that is in the tree without being its subject: what
-// others wrote, and what tests feed on. It is investigated, and ranked last.
+// isSidePath names what is in the tree without being its subject: what others
+// wrote, what programs wrote, and what tests feed on. It is investigated, and
+// ranked last.
 func isSidePath(file string) bool {
+	if isMadeName(path.Base(file)) {
+		return true
+	}
 	for part := range strings.SplitSeq(dirOf(file), "/") {
 		switch part {
 		case "vendor", "node_modules", "third_party", "thirdparty", "testdata", "fixtures":
@@ -36,4 +40,14 @@ func isSidePath(file string) bool {
 		}
 	}
 	return false
+}
+
+// isMadeName names the lists of versions and the squeezed scripts that programs
+// write: they mention everything and explain nothing.
+func isMadeName(name string) bool {
+	switch name {
+	case "go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml":
+		return true
+	}
+	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".map") || strings.Contains(name, ".min.") || strings.Contains(name, "-min.")
 }
