@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/agents"
+	"orchestrator-cc/api"
+	"orchestrator-cc/protocol"
 )
 
 // maxHook bounds what one hook may say.
@@ -72,6 +75,41 @@ func hook(ctx context.Context, a *app, file, event string, read func() ([]byte, 
 			return err
 		}
 	}
-	a.out.printf("%s", word.Output)
-	return nil
+	output := word.Output
+	if word.Ask != nil {
+		if output, err = decide(ctx, a, *word.Ask); err != nil {
+			return err // The program's own dialog stays, for whoever is at the pane.
+		}
+	}
+	_, err = a.out.w.Write(output)
+	return err
+}
+
+// decide asks a person about a tool call and words the decision for the
+// program. Nothing is said for nobody: without a decision the program's own
+// dialog stays.
+func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	card, found, err := p.readHubCard()
+	if err != nil || !found {
+		return nil, errors.Join(err, fmt.Errorf("ask for approval: %w", errNoHub))
+	}
+	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	defer client.Close()
+	item, err := client.Confirm(ctx, api.Ask{
+		Tool: q.Tool, Args: q.Input,
+		Warning: protocol.Warning{Level: "WARN", Message: "an agent asks to use " + q.Tool},
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask for approval: %w", err)
+	case item.State == protocol.ConfirmationApproved:
+		return q.Allow, nil
+	case item.State == protocol.ConfirmationDenied:
+		return q.Deny, nil
+	}
+	return nil, nil
 }

@@ -25,7 +25,7 @@ const programsVariable = "ORCHESTRATOR_CC_ENGINES"
 
 // patience bounds one command: the programs are heavy and the machine may be
 // small.
-const patience = 120 * time.Second
+const patience = 100 * time.Second
 
 // binary is the program under test, built once.
 var binary string
