@@ -24,6 +24,7 @@ type book struct {
 	ledger  *ledger.Ledger
 	claimed map[string]bool // ids admitted whose entry is not applied yet
 	changed chan struct{}   // closed and replaced whenever the ledger changed
+	asked   asked
 
 	snapshotSeq uint64
 }
@@ -33,7 +34,7 @@ const snapshotEvery = 50_000
 
 // openBook restores the newest snapshot and replays what came after it.
 func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, error) {
-	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]bool{}, changed: make(chan struct{})}
+	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]bool{}, changed: make(chan struct{}), asked: asked{}}
 	after := uint64(0)
 	if seq, data, ok := stream.Snapshot(); ok {
 		if err := l.Restore(data); err != nil {
@@ -50,6 +51,7 @@ func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, err
 			return nil, fmt.Errorf("read entry after %d: %w", l.Seq(), err)
 		}
 		l.Apply(e)
+		b.asked.apply(e)
 	}
 	return b, nil
 }
@@ -75,6 +77,7 @@ func (b *book) apply(e protocol.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ledger.Apply(e)
+	b.asked.apply(e)
 	if e.Message != nil {
 		delete(b.claimed, e.Message.Message.ID())
 	}
@@ -153,6 +156,13 @@ func (b *book) release(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.claimed, id)
+}
+
+// questions counts the tool calls that wait for a person's word.
+func (b *book) questions() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.asked)
 }
 
 // read runs f while nothing changes the ledger.

@@ -20,11 +20,12 @@ func (h *Hub) decorate(ctx context.Context) error {
 	for ctx.Err() == nil {
 		changed := h.book.wait()
 		o := h.Overview()
-		h.draw(ctx, o, drawn)
-		if len(o.Inbox) > bell {
+		waiting := len(o.Inbox) + h.book.questions()
+		h.draw(ctx, o, waiting, drawn)
+		if waiting > bell {
 			h.said(h.o.Server.Bell(ctx), "bell not rung")
 		}
-		bell = len(o.Inbox)
+		bell = waiting
 		sleep(ctx, time.Now().Add(pause), nil, nil)
 		sleep(ctx, time.Time{}, changed, h.redraw)
 	}
@@ -33,7 +34,7 @@ func (h *Hub) decorate(ctx context.Context) error {
 
 // draw writes the labels and the status line that are not drawn yet. A new
 // pane has nothing drawn on it, so what was drawn is kept with its process.
-func (h *Hub) draw(ctx context.Context, o protocol.Overview, drawn map[string]string) {
+func (h *Hub) draw(ctx context.Context, o protocol.Overview, waiting int, drawn map[string]string) {
 	session := ""
 	for _, a := range o.Agents {
 		label := labelOf(a)
@@ -43,7 +44,7 @@ func (h *Hub) draw(ctx context.Context, o protocol.Overview, drawn map[string]st
 			drawn[a.Name] = key
 		}
 	}
-	line := statusLine(o)
+	line := statusLine(o, waiting)
 	if drawn[""] != session+line && h.said(h.o.Server.StatusLine(ctx, line), "status line not drawn") {
 		drawn[""] = session + line
 	}
@@ -89,7 +90,7 @@ func colourOf(s protocol.AgentState) string {
 }
 
 // statusLine counts the work and names what waits for a person.
-func statusLine(o protocol.Overview) string {
+func statusLine(o protocol.Overview, waiting int) string {
 	var open, done int
 	for _, t := range o.Tasks {
 		if t.State.Done() {
@@ -99,8 +100,8 @@ func statusLine(o protocol.Overview) string {
 		}
 	}
 	line := fmt.Sprintf("%d open · %d done", open, done)
-	if n := len(o.Inbox); n > 0 {
-		line += fmt.Sprintf(" · %d for you: orchestrator-cc inbox", n)
+	if waiting > 0 {
+		line += fmt.Sprintf(" · %d for you: orchestrator-cc inbox", waiting)
 	}
 	if n := len(o.Hub.Problems); n > 0 {
 		line += fmt.Sprintf(" · %d problems: orchestrator-cc status", n)

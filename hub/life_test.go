@@ -213,11 +213,11 @@ func TestBorderOfAnAgent(t *testing.T) {
 func TestStatusLineNamesWhatWaits(t *testing.T) {
 	t.Parallel()
 	o := protocol.Overview{Tasks: []protocol.Task{{State: protocol.TaskCompleted}, {State: protocol.TaskPending}, {State: protocol.TaskInProgress}}}
-	if got, want := statusLine(o), "2 open · 1 done"; got != want {
+	if got, want := statusLine(o, 0), "2 open · 1 done"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	o.Inbox, o.Hub.Problems = []protocol.InboxItem{{}}, []string{"no room"}
-	if got, want := statusLine(o), "2 open · 1 done · 1 for you: orchestrator-cc inbox · 1 problems: orchestrator-cc status"; got != want {
+	if got, want := statusLine(o, 1), "2 open · 1 done · 1 for you: orchestrator-cc inbox · 1 problems: orchestrator-cc status"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
