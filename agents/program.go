@@ -56,6 +56,22 @@ func skillOf(name string) skill {
 	return nil
 }
 
+// Abilities says in a line what is known from a program itself, and what only
+// from its screen.
+func Abilities(hooks string) string {
+	switch hooks {
+	case config.HooksClaude:
+		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
+	case config.HooksCodex:
+		return "tells what it answered, up to 128 KB of conversation, then by its screen; approvals in the pane; goes on after a crash"
+	case config.HooksGemini:
+		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
+	case config.HooksOpenCode:
+		return "tells what it took and answered; approvals in the pane; goes on after a crash"
+	}
+	return "by its screen alone"
+}
+
 // programFile is where a program's folder keeps what its processes are told.
 const programFile = "program.json"
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator-cc/agents"
 	"orchestrator-cc/bus"
 	"orchestrator-cc/config"
 	"orchestrator-cc/tmux"
@@ -251,7 +252,7 @@ func examineEngines(cfg config.Config) []finding {
 		f := finding{gradeOK, "engine", name + ": built in", ""}
 		if command[0] != config.Self {
 			path, err := exec.LookPath(command[0])
-			f.text = name + ": " + path
+			f.text = name + ": " + path + "\n" + agents.Abilities(cfg.Engines[name].Hooks)
 			if err != nil {
 				f.grade, f.text = gradeNone, name+": not installed"
 			}

@@ -1,0 +1,173 @@
+package agents_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orchestrator-cc/agents"
+	"orchestrator-cc/config"
+	"orchestrator-cc/protocol"
+)
+
+func newProgram(t *testing.T, skill string) agents.Program {
+	t.Helper()
+	p := agents.Program{
+		Agent: "agent", Engine: skill, Skill: skill, Command: []string{"prog", "--own"}, Brief: "be \"kind\"\n日本", Marker: testMarker,
+		Folder: filepath.Join(t.TempDir(), "it's here"), Self: "/bin/self",
+	}
+	path, err := p.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := agents.LoadProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, loaded); diff != "" {
+		t.Fatalf("program on disk (-want +got):\n%s", diff)
+	}
+	return loaded
+}
+
+// hookCall is one hook and what is to come of it.
+type hookCall struct {
+	event string
+	data  map[string]any
+	want  []protocol.Report
+	out   string // stands in what the hook prints; "" = it prints nothing
+}
+
+func prompt(req string) string {
+	return protocol.Tag(req, "user") + "\nbody\n\n" + protocol.ClosingLine()
+}
+
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	token := protocol.Token(testMarker, "abc123")
+	accepted := protocol.Report{Event: protocol.ReportAccepted, Req: "abc123"}
+	answer := func(text string) protocol.Report {
+		return protocol.Report{Event: protocol.ReportAnswer, Req: "abc123", Text: text}
+	}
+	tests := []struct {
+		name, skill string
+		calls       []hookCall
+	}{
+		{"a whole turn", config.HooksClaude, []hookCall{
+			{"SessionStart", nil, []protocol.Report{{Event: protocol.ReportReady}}, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"PostToolUse", nil, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123"}}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "yes\n" + token}, []protocol.Report{answer("yes\n" + token)}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "again"}, nil, ""},
+		}},
+		{"a person's own prompt", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": "hello"}, nil, ""},
+			{"Stop", map[string]any{"last_assistant_message": "hello"}, nil, ""},
+		}},
+		{"a forgotten marker", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
+			{"Stop", map[string]any{"last_assistant_message": token}, []protocol.Report{answer("yes\n" + token)}, ""},
+		}},
+		{"a marker forgotten twice", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
+			{"Stop", map[string]any{"last_assistant_message": "no"}, []protocol.Report{answer("yes\nno")}, ""},
+		}},
+		{"a model that fails", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"StopFailure", map[string]any{"error": "rate_limit"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: rate_limit"}}, ""},
+		}},
+		{"a turn told at its end", config.HooksCodex, []hookCall{
+			{"agent-turn-complete", map[string]any{"thread-id": "t", "input-messages": []string{prompt("old111"), prompt("abc123")}, "last-assistant-message": token},
+				[]protocol.Report{{Event: protocol.ReportAccepted, Req: "old111"}, accepted, answer(token)}, ""},
+		}},
+		{"an answer with repeated parts behind it", config.HooksGemini, []hookCall{
+			{"SessionStart", map[string]any{"source": "startup"}, []protocol.Report{{Event: protocol.ReportReady}}, "日本"},
+			{"SessionStart", map[string]any{"source": "resume"}, []protocol.Report{{Event: protocol.ReportReady}}, ""},
+			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"AfterAgent", map[string]any{"prompt_response": "yes\n" + token + " s\nyes"}, []protocol.Report{answer("yes\n" + token)}, ""},
+		}},
+		{"events of a plugin", config.HooksOpenCode, []hookCall{
+			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"failed", map[string]any{"session": "s", "text": "aborted"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: aborted"}}, ""},
+			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"answer", map[string]any{"session": "s", "text": token}, []protocol.Report{answer(token)}, ""},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := newProgram(t, tt.skill)
+			for i, call := range tt.calls {
+				data, err := json.Marshal(call.data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w, err := p.Hear(call.event, data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(call.want, w.Reports); diff != "" {
+					t.Errorf("call %d, %s (-want +got):\n%s", i, call.event, diff)
+				}
+				if !strings.Contains(string(w.Output), call.out) || call.out == "" && len(w.Output) > 0 {
+					t.Errorf("call %d, %s: got output %q, want %q", i, call.event, w.Output, call.out)
+				}
+			}
+		})
+	}
+}
+
+// A conversation is taken up once it exists, and a new one begins where that
+// did not work.
+func TestStartGoesOn(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, config.HooksClaude)
+	start := func() []string {
+		t.Helper()
+		argv, _, err := p.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(argv[:2], p.Command) {
+			t.Fatalf("got command %q, want it to begin with %q", argv, p.Command)
+		}
+		return argv[len(argv)-2:]
+	}
+	hear := func(event string, data map[string]any) {
+		t.Helper()
+		text, err := json.Marshal(data)
+		if err == nil {
+			_, err = p.Hear(event, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := start()
+	if again := start(); begun[0] != "--session-id" || !slices.Equal(begun, again) {
+		t.Errorf("before the first word: got %q, then %q, want the same new conversation", begun, again)
+	}
+	transcript := filepath.Join(p.Folder, "transcript")
+	if err := os.WriteFile(transcript, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := map[string]any{"session_id": begun[1], "transcript_path": transcript}
+	hear("SessionStart", session)
+	if got, want := start(), []string{"--resume", begun[1]}; !slices.Equal(got, want) {
+		t.Errorf("after a crash: got %q, want %q", got, want)
+	}
+	hear("SessionStart", session)
+	if got, want := start(), []string{"--resume", begun[1]}; !slices.Equal(got, want) {
+		t.Errorf("after another crash: got %q, want %q", got, want)
+	}
+	if got := start(); got[0] != "--session-id" || got[1] == begun[1] {
+		t.Errorf("after a start that never came up: got %q, want a new conversation", got)
+	}
+}
