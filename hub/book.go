@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"sort"
 	"sync"
 	"time"
 
@@ -96,9 +97,33 @@ func (b *book) snapshot(seq uint64) {
 	if err == nil {
 		err = b.stream.SaveSnapshot(seq, data)
 	}
+	if err == nil {
+		err = b.trim(seq, time.Now().Add(-keptFor))
+	}
 	if err != nil {
 		b.log.Warn().Err(err).Msg("snapshot not written")
 	}
+}
+
+// keptFor is how long the stream remembers what is over; the ledger forgets
+// closed tasks after the same time.
+const keptFor = 30 * 24 * time.Hour
+
+// trim drops what is older than a moment and in the snapshot already. Times
+// rise with the entries, so the border is found by halving.
+func (b *book) trim(snapshot uint64, before time.Time) error {
+	first := b.stream.First()
+	if first == 0 || first >= snapshot {
+		return nil
+	}
+	older := sort.Search(int(snapshot-first), func(i int) bool {
+		e, err := b.stream.Read(first + uint64(i))
+		return err == nil && e.Time.After(before)
+	})
+	if older == 0 {
+		return nil
+	}
+	return b.stream.Trim(first + uint64(older))
 }
 
 // append makes entries durable and returns once they are applied.
