@@ -84,7 +84,7 @@ func (b boss) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (s
 
 // alone investigates in this process, for want of anybody to ask.
 func (d Desk) alone(ctx context.Context, question string, say func(string)) (string, error) {
-	report, _, err := investigate.Investigate(ctx, question, d.Code, investigate.Options{Progress: say})
+	report, _, err := investigate.Investigate(ctx, question, d.Code, investigate.Options{Progress: say, Agents: d.names()})
 	if err != nil {
 		return "", err
 	}

@@ -159,7 +159,7 @@ func TestFailedSpecialistIsAGap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(answer, "static_analysis: context deadline exceeded") {
+	if !strings.Contains(answer, `- static_analysis {"targets":["retry.go:4","retry.go:7"]}: context deadline exceeded`) {
 		t.Errorf("the failed step is hidden in the report:\n%s", answer)
 	}
 }

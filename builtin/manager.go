@@ -65,7 +65,7 @@ func (m manager) begin(ctx context.Context, question string, say func(string)) (
 	if err != nil {
 		return nil, err
 	}
-	q := investigate.ParseQuestion(question)
+	q := investigate.ParseQuestion(question, m.names()...)
 	earlier := loadReports(m.Files)
 	in := &inquiry{Question: question, Round: 1, Out: map[string]string{}}
 	in.Waiting = investigate.Plan(q, tree, earlier)
@@ -104,7 +104,7 @@ func (in *inquiry) take(results []protocol.Result) {
 // goOn dispatches what can run now, asks again where something is missing, and
 // merges once there is nothing left to ask.
 func (m manager) goOn(ctx context.Context, in *inquiry, say func(string)) (string, error) {
-	q := investigate.ParseQuestion(in.Question)
+	q := investigate.ParseQuestion(in.Question, m.names()...)
 	for {
 		if ready := in.ready(q); len(ready) > 0 {
 			return m.dispatch(in, ready, say)

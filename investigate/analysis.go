@@ -17,6 +17,7 @@ type analysis struct {
 	root *Root
 	ctx  context.Context
 	res  *StaticResult
+	say  notes
 	read map[string]*fileFacts
 	hits map[string][]Hit // by name: several subjects often share one
 }
@@ -136,7 +137,7 @@ func (a *analysis) mentions(name string) []Hit {
 		Pattern: `\b` + regexp.QuoteMeta(name) + `\b`, Limits: Limits{Lines: maxMentions},
 	})
 	if err == nil && res.Total > len(res.Hits) {
-		a.res.Notes = append(a.res.Notes, fmt.Sprintf("%s: only %d of %d lines that mention it were looked at", name, len(res.Hits), res.Total))
+		a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.Looked, name, len(res.Hits), res.Total))
 	}
 	a.hits[name] = res.Hits
 	return res.Hits
@@ -157,7 +158,7 @@ func (a *analysis) tests(f *fileFacts, s *Subject, importPath string) []Ref {
 	seen := map[string]bool{}
 	for _, hit := range a.mentions(s.Name) {
 		if len(out) == maxRefs {
-			a.res.Notes = append(a.res.Notes, fmt.Sprintf("tests of %s: the first %d are shown", s.Name, maxRefs))
+			a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.TestsOf, s.Name, maxRefs))
 			break
 		}
 		inTestFile := isTestPath(hit.Path)
@@ -181,11 +182,11 @@ func (a *analysis) tests(f *fileFacts, s *Subject, importPath string) []Ref {
 	return out
 }
 
-// bound cuts a list and says so.
-func (a *analysis) bound(refs []Ref, what string) []Ref {
+// bound cuts a list and says so: what of whom it is a list of.
+func (a *analysis) bound(refs []Ref, what, whom string) []Ref {
 	if len(refs) <= maxRefs {
 		return refs
 	}
-	a.res.Notes = append(a.res.Notes, fmt.Sprintf("%s: %d of %d shown", what, maxRefs, len(refs)))
+	a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.Shown, fmt.Sprintf(what, whom), maxRefs, len(refs)))
 	return refs[:maxRefs]
 }

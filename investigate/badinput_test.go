@@ -130,12 +130,20 @@ func TestEmptyTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	everyCommand(t, open(t, dir))
-	rep, _, err := Investigate(t.Context(), "where is the retry policy?", dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if md := rep.Markdown(); !strings.Contains(md, "the tree has no files") {
-		t.Errorf("got report without the word that the tree is empty:\n%s", md)
+	for _, question := range []string{"where is the retry policy?", "what is this code base?"} {
+		rep, _, err := Investigate(t.Context(), question, dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		md := rep.Markdown()
+		if !strings.Contains(md, "anything at all: there are no files to read") {
+			t.Errorf("got report without the word that the tree is empty:\n%s", md)
+		}
+		for _, never := range []string{"Biggest packages", "Imported most", "(-)"} {
+			if strings.Contains(md, never) {
+				t.Errorf("got %q in a report on nothing:\n%s", never, md)
+			}
+		}
 	}
 }
 
@@ -147,7 +155,7 @@ func TestNoHit(t *testing.T) {
 		t.Fatal(err)
 	}
 	md := rep.Markdown()
-	for _, want := range []string{"Nothing in this code base matches FrobnicateWidget (1 files searched)", "FrobnicateWidget was found nowhere"} {
+	for _, want := range []string{"Nothing in this code base matches FrobnicateWidget (1 file searched)", "FrobnicateWidget was found nowhere"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("got report without %q:\n%s", want, md)
 		}

@@ -1,6 +1,7 @@
 package investigate
 
 import (
+	"fmt"
 	"strings"
 
 	"orchestrator-cc/investigate/scan"
@@ -13,15 +14,15 @@ const maxCallerFiles = 60
 // byText analyses a subject of a language without type checker: calls are
 // matched by name.
 func (a *analysis) byText(f *fileFacts, s *Subject) {
-	s.DependsOn = a.bound(a.imports(f), "imports of "+s.Path)
-	s.Dependents = a.bound(a.importers(f), "dependents of "+s.Path)
+	s.DependsOn = a.bound(a.imports(f), a.say.ImportsOf, s.Path)
+	s.Dependents = a.bound(a.importers(f), a.say.DependentsOf, s.Path)
 	if isCallable(s.Kind) {
-		s.Callees = a.bound(a.calleesByName(f, s), "calls in "+s.Name)
+		s.Callees = a.bound(a.calleesByName(f, s), a.say.CallsIn, s.Name)
 		for _, c := range s.Callees {
 			s.CallTree = append(s.CallTree, Call{Depth: 1, Ref: c})
 		}
 	}
-	s.Callers = a.bound(a.callersByName(f, s), "callers of "+s.Name)
+	s.Callers = a.bound(a.callersByName(f, s), a.say.CallersOf, s.Name)
 }
 
 // imports lists what a file imports; what lies in the tree has its path.
@@ -134,7 +135,7 @@ func (a *analysis) callersByName(f *fileFacts, s *Subject) []Ref {
 		}
 		files[hit.Path] = true
 		if len(files) > maxCallerFiles {
-			a.res.Notes = append(a.res.Notes, "callers of "+s.Name+": only the first files were read, the name is too common")
+			a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.TooCommon, fmt.Sprintf(a.say.CallersOf, s.Name)))
 			break
 		}
 		other := a.file(hit.Path)

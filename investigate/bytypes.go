@@ -26,15 +26,15 @@ func (a *analysis) byTypes(subjects []*Subject) {
 		l.want(own)
 		f := a.file(s.Path)
 		s.Tests = a.tests(f, s, own)
-		s.DependsOn = a.bound(a.goImports(l, f), "imports of "+s.Path)
+		s.DependsOn = a.bound(a.goImports(l, f), a.say.ImportsOf, s.Path)
 		importers := a.goImporters(own, dir)
-		s.Dependents = a.bound(importers, "dependents of "+own)
+		s.Dependents = a.bound(importers, a.say.DependentsOf, own)
 		users = append(users, a.usersOf(l, s, importers)...)
 	}
 	for _, p := range users {
 		l.want(p)
 	}
-	g := newGoGraph(l)
+	g := newGoGraph(l, a.say)
 	for _, s := range subjects {
 		if a.ctx.Err() != nil {
 			return
@@ -42,7 +42,7 @@ func (a *analysis) byTypes(subjects []*Subject) {
 		a.typed(g, s)
 	}
 	if l.cut {
-		a.res.Notes = append(a.res.Notes, "types: the packages around it are too large to check them all, some calls may be missing")
+		a.res.Notes = append(a.res.Notes, a.say.TooLarge)
 	}
 }
 
@@ -101,7 +101,7 @@ func (a *analysis) usersOf(l *goLoader, s *Subject, importers []Ref) []string {
 	}
 	slices.SortStableFunc(users, func(x, y string) int { return cmp.Compare(counts[y], counts[x]) })
 	if len(users) > maxImporters {
-		a.res.Notes = append(a.res.Notes, fmt.Sprintf("users of %s: %d of %d packages were checked", s.Name, maxImporters, len(users)))
+		a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.Checked, fmt.Sprintf(a.say.UsersOf, s.Name), maxImporters, len(users)))
 		users = users[:maxImporters]
 	}
 	for i, dir := range users {
@@ -115,23 +115,23 @@ func (a *analysis) typed(g *goGraph, s *Subject) {
 	obj := g.find(s)
 	if obj == nil {
 		f := a.file(s.Path)
-		s.Callers = a.bound(a.callersByName(f, s), "callers of "+s.Name)
-		s.Callees = a.bound(a.calleesByName(f, s), "calls in "+s.Name)
-		a.res.Notes = append(a.res.Notes, fmt.Sprintf("%s at %s:%d was not type-checked (another platform's file, or it does not compile): calls are matched by name", s.Name, s.Path, s.Line))
+		s.Callers = a.bound(a.callersByName(f, s), a.say.CallersOf, s.Name)
+		s.Callees = a.bound(a.calleesByName(f, s), a.say.CallsIn, s.Name)
+		a.res.Notes = append(a.res.Notes, fmt.Sprintf(a.say.Untyped, s.Name, s.Path, s.Line))
 		return
 	}
 	s.Typed = true
 	targets := []types.Object{obj}
 	if f, ok := obj.(*types.Func); ok {
 		s.Callees, s.Variables = g.body(f)
-		s.Callees = a.bound(s.Callees, "calls in "+s.Name)
+		s.Callees = a.bound(s.Callees, a.say.CallsIn, s.Name)
 		s.CallTree = g.callTree(f, 1, map[types.Object]bool{f: true})
 		targets = append(targets, g.interfaceMethods(f)...)
 	}
 	if t, ok := obj.(*types.TypeName); ok {
-		s.Related = a.bound(g.related(t), "types related to "+s.Name)
+		s.Related = a.bound(g.related(t), a.say.RelatedTo, s.Name)
 	}
-	s.Callers = a.bound(g.users(targets), "users of "+s.Name)
+	s.Callers = a.bound(g.users(targets), a.say.UsersOf, s.Name)
 }
 
 // find is the object that the subject's declaration declares.
@@ -185,7 +185,7 @@ func (g *goGraph) users(targets []types.Object) []Ref {
 	for i, target := range targets {
 		seen := map[*types.Func]bool{}
 		for _, u := range g.uses[target] {
-			name := "package level"
+			name := g.say.TopLevel
 			if u.in != nil {
 				if seen[u.in] || types.Object(u.in) == targets[0] {
 					continue
@@ -195,7 +195,7 @@ func (g *goGraph) users(targets []types.Object) []Ref {
 			}
 			ref := g.ref(u.pos, name)
 			if i > 0 {
-				ref.Text = "through " + objectName(target)
+				ref.Text = fmt.Sprintf(g.say.Through, objectName(target))
 			}
 			out = append(out, ref)
 		}

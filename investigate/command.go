@@ -45,11 +45,14 @@ func NewCommand(query any) (Command, error) {
 	default:
 		return Command{}, fmt.Errorf("make command: %T is not a query", query)
 	}
-	args, err := json.Marshal(query)
-	if err != nil {
+	// A pattern is for people too, so its < and & stay as they are.
+	var args bytes.Buffer
+	enc := json.NewEncoder(&args)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(query); err != nil {
 		return Command{}, fmt.Errorf("make command %s: %w", name, err)
 	}
-	return Command{Name: name, Args: args}, nil
+	return Command{Name: name, Args: bytes.TrimSpace(args.Bytes())}, nil
 }
 
 // String is the text form; ParseCommand reads it back.

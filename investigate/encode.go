@@ -119,8 +119,15 @@ func decodeBlock(data []byte) (Outcome, error) {
 	if err := dec.Decode(&o); err != nil {
 		return Outcome{}, fmt.Errorf("decode outcome: %w", err)
 	}
-	if _, err := o.Command.query(); err != nil {
+	query, err := o.Command.query()
+	if err != nil {
 		return Outcome{}, fmt.Errorf("decode outcome: %w", err)
+	}
+	// Made anew, the arguments lose the escapes that they travelled with.
+	if len(o.Command.Args) > 0 {
+		if o.Command, err = NewCommand(query); err != nil {
+			return Outcome{}, fmt.Errorf("decode outcome: %w", err)
+		}
 	}
 	return o, nil
 }

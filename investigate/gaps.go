@@ -134,6 +134,6 @@ func (p *planner) analyse(q Question, outcomes []Outcome) {
 		}
 	}
 	if targets := bestTargets(q, outcomes); len(targets) > 0 {
-		p.add(Testing, StaticQuery{Targets: targets}, "nothing has been analysed yet")
+		p.add(Testing, StaticQuery{Targets: targets, Locale: q.locale()}, "nothing has been analysed yet")
 	}
 }

@@ -9,6 +9,7 @@ import (
 // goGraph is what the fully checked packages say about calls and uses.
 type goGraph struct {
 	loader *goLoader
+	say    notes
 	calls  map[*types.Func][]goUse // what a function calls
 	uses   map[types.Object][]goUse
 	decls  map[*types.Func]*ast.FuncDecl
@@ -21,8 +22,8 @@ type goUse struct {
 	pos    token.Pos
 }
 
-func newGoGraph(l *goLoader) *goGraph {
-	g := &goGraph{loader: l, calls: map[*types.Func][]goUse{}, uses: map[types.Object][]goUse{}, decls: map[*types.Func]*ast.FuncDecl{}}
+func newGoGraph(l *goLoader, say notes) *goGraph {
+	g := &goGraph{loader: l, say: say, calls: map[*types.Func][]goUse{}, uses: map[types.Object][]goUse{}, decls: map[*types.Func]*ast.FuncDecl{}}
 	for _, p := range l.order {
 		if pkg := l.load(p); pkg.info != nil {
 			for _, file := range pkg.files {

@@ -1,6 +1,9 @@
 package investigate
 
-import "go/types"
+import (
+	"fmt"
+	"go/types"
+)
 
 // namedTypes calls visit for each type declared in the checked packages.
 func (g *goGraph) namedTypes(visit func(*types.TypeName, *types.Named)) {
@@ -34,9 +37,9 @@ func (g *goGraph) related(t *types.TypeName) []Ref {
 		target, otherIsInterface := other.Underlying().(*types.Interface)
 		switch {
 		case isInterface && !otherIsInterface && implements(other, iface):
-			out = append(out, g.ref(tn.Pos(), "implemented by "+objectName(tn)))
+			out = append(out, g.ref(tn.Pos(), fmt.Sprintf(g.say.ImplementedBy, objectName(tn))))
 		case !isInterface && otherIsInterface && target.NumMethods() > 0 && implements(own, target):
-			out = append(out, g.ref(tn.Pos(), "implements "+objectName(tn)))
+			out = append(out, g.ref(tn.Pos(), fmt.Sprintf(g.say.Implements, objectName(tn))))
 		}
 	})
 	sortRefs(out)

@@ -22,8 +22,9 @@ type refGroup struct {
 func (r Report) HTML() ([]byte, error) {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		// Claims are written in Markdown, whose code marks mean nothing here.
-		"plain": func(text string) string { return strings.ReplaceAll(text, "`", "") },
-		"list":  func(title string, refs []Ref) refGroup { return refGroup{title, refs} },
+		"plain":   func(text string) string { return strings.ReplaceAll(text, "`", "") },
+		"heading": r.heading,
+		"list":    func(title string, refs []Ref) refGroup { return refGroup{title, refs} },
 	}).Parse(reportPage)
 	if err != nil {
 		return nil, fmt.Errorf("write report as HTML: %w", err)

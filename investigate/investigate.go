@@ -26,6 +26,7 @@ type Options struct {
 	Progress func(string) // told what happens, one line each; called from one goroutine at a time
 	Earlier  []Report     // earlier reports on the same code
 	Limits   Limits       // of each command
+	Agents   []string     // whose mentions in the question name nobody in the code
 }
 
 // maxAttempts is how often a step is tried before its failure is reported.
@@ -40,7 +41,7 @@ func Investigate(ctx context.Context, question, path string, opt Options) (Repor
 	if err != nil {
 		return Report{}, nil, err
 	}
-	inv := &investigation{root: root, q: ParseQuestion(question), opt: opt}
+	inv := &investigation{root: root, q: ParseQuestion(question, opt.Agents...), opt: opt}
 	tree, err := root.Tree(ctx, TreeQuery{Depth: 2})
 	if err != nil {
 		return Report{}, nil, err

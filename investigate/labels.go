@@ -1,50 +1,92 @@
 package investigate
 
-// labels are the report's own words in one language.
+import (
+	"fmt"
+
+	"orchestrator-cc/investigate/scan"
+)
+
+// labels are the words of reports and of what goes into them, in one language.
 type labels struct {
 	Title, Answer, Places, Inside, Depends, Dependents, Tests, Quality, Mentions, Named, Gaps, Done, Survey     string
-	Signature, Callers, Callees, Tree, Variables, Related, Todos, Shape, Entries, Packages, HotSpots, More      string
-	Implemented, SeeAlso, CalledBy, CallsOut, TestedBy, Nothing, OnlyLines, Overview, BeginsAt, Biggest         string
-	NotFound, QuestionCut, EmptyTree, None, ByName, Figures, Complexity, Cut, Spilled, Problems, Graph, Central string
+	Signature, Callers, Callees, Tree, Variables, Related, Todos, Entries, Packages, HotSpots, More             string
+	Implemented, SeeAlso, Nothing, OnlyLines, Overview, BeginsAt, Biggest, NamesFile, Declares                  string
+	NotFound, NoFile, QuestionCut, EmptyTree, Empty, None, ByName, Cut, Spilled, Problems, Graph, Central, Rest string
+
+	CalledBy, CallsOut, TestedBy       plural // of a declaration and a number
+	Lines, Files, Folders, Decls       plural
+	Complexity, Comma                  string
+	ForWork, ForChat, ForWeak, ForMore string // what the report says first, and how to get more
+
+	Sums  sums
+	Notes notes
+	kinds map[scan.Kind]string // nil: the kinds' own words
+	// reasons translates why something was not read; nil: as it is.
+	reasons map[string]string
 }
 
-func (r *Report) label() labels {
-	if r.Language == "ja" {
+// sums say what a command returned.
+type sums struct {
+	Tree, Grep, Survey, Static string
+	Partial                    string // "": as the command says it
+}
+
+// notes say what an analysis left out.
+type notes struct {
+	Analysed, NoMatch, Looked, TestsOf, Shown, TooCommon, TooLarge, Checked, Untyped string
+	ImportsOf, DependentsOf, CallsIn, CallersOf, RelatedTo, UsersOf                  string
+	TopLevel, Through, ImplementedBy, Implements                                     string
+}
+
+// plural is a format for one and for any other number.
+type plural struct{ one, many string }
+
+// Of picks the format for a number.
+func (p plural) Of(n int) string {
+	if n == 1 && p.one != "" {
+		return p.one
+	}
+	return p.many
+}
+
+func (p plural) say(n int) string { return fmt.Sprintf(p.Of(n), n) }
+
+// Kind is a kind of declaration in the report's language.
+func (l labels) Kind(k scan.Kind) string {
+	if word, ok := l.kinds[k]; ok {
+		return word
+	}
+	return string(k)
+}
+
+// Reason says in the report's language why something was not read; what the
+// system said stays as it is.
+func (l labels) Reason(text string) string {
+	if word, ok := l.reasons[text]; ok {
+		return word
+	}
+	return text
+}
+
+// Figures are the size and the tangle of a declaration.
+func (l labels) Figures(s Subject) string {
+	text := l.Lines.say(s.Lines)
+	if s.Complexity > 0 {
+		text += fmt.Sprintf(l.Complexity, s.Complexity)
+	}
+	if !s.Typed {
+		text += "; " + l.ByName
+	}
+	return text
+}
+
+const japanese = "ja"
+
+func labelsOf(language string) labels {
+	if language == japanese {
 		return japaneseLabels()
 	}
 	return englishLabels()
 }
 
-func englishLabels() labels {
-	return labels{
-		Title: "Investigation", Answer: "Answer", Places: "Where it is implemented", Inside: "How it works inside",
-		Depends: "Depends on", Dependents: "What depends on it", Tests: "Tests", Quality: "Quality", Mentions: "Other lines that mention it",
-		Named: "Files named like it", Gaps: "What could not be found out", Done: "What was done", Survey: "Overview of the code base",
-		Signature: "Signature", Callers: "Used from", Callees: "Calls", Tree: "Call tree", Variables: "Package variables it uses", Related: "Related types",
-		Todos: "Left undone by the authors", Shape: "Shape", Entries: "Entry points", Packages: "Biggest packages", HotSpots: "Longest functions", More: "more with",
-		Implemented: "`%s` (%s) is the best match.", SeeAlso: "See also:", CalledBy: "`%s` is used from %d places.", CallsOut: "`%s` calls %d functions.",
-		TestedBy: "`%s` is touched by %d tests.", Nothing: "Nothing in this code base matches %s (%d files searched).",
-		OnlyLines: "No declaration is named after %s, but these places mention it:", Overview: "The code base has %d files (%s).",
-		BeginsAt: "It begins at:", Biggest: "The biggest package is %s with %d lines.",
-		NotFound: "%s was found nowhere", QuestionCut: "the question was too long; only its beginning was read", EmptyTree: "the tree has no files",
-		None: "nothing", ByName: "matched by name, not by type", Figures: "%d lines", Complexity: ", complexity %d", Cut: "%d of %d shown", Spilled: "all in", Problems: "Not read", Graph: "Dependencies",
-		Central: "Imported most",
-	}
-}
-
-func japaneseLabels() labels {
-	return labels{
-		Title: "調査報告", Answer: "回答", Places: "実装箇所", Inside: "内部構造",
-		Depends: "依存先", Dependents: "依存元", Tests: "テスト", Quality: "品質指標", Mentions: "その他の言及箇所",
-		Named: "名前が一致するファイル", Gaps: "判明しなかったこと", Done: "実施した調査", Survey: "コードベースの概要",
-		Signature: "シグネチャ", Callers: "使用元", Callees: "呼び出し先", Tree: "呼び出しツリー", Variables: "使用するパッケージ変数", Related: "関連する型",
-		Todos: "作者が残した未完の印", Shape: "構成", Entries: "エントリポイント", Packages: "最大のパッケージ", HotSpots: "最長の関数", More: "続きは",
-		Implemented: "最も一致するのは `%s` (%s) です。", SeeAlso: "関連:", CalledBy: "`%s` は %d 箇所から使われています。", CallsOut: "`%s` は %d 個の関数を呼び出します。",
-		TestedBy: "`%s` に触れるテストは %d 件です。", Nothing: "%s に一致するものはありません (%d ファイルを検索)。",
-		OnlyLines: "%s という名前の宣言はありませんが、次の箇所で言及されています:", Overview: "ファイル数は %d です (%s)。",
-		BeginsAt: "開始点:", Biggest: "最大のパッケージは %s (%d 行) です。",
-		NotFound: "%s はどこにも見つかりませんでした", QuestionCut: "質問が長すぎるため、先頭だけを読みました", EmptyTree: "ファイルがありません",
-		None: "なし", ByName: "型ではなく名前で照合", Figures: "%d 行", Complexity: "、複雑度 %d", Cut: "%d / %d 件を表示", Spilled: "全件", Problems: "読めなかったもの", Graph: "依存関係図",
-		Central: "最も多く参照されるもの",
-	}
-}
+func (r *Report) label() labels { return labelsOf(r.Language) }

@@ -3,6 +3,7 @@ package investigate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,9 @@ func (r Report) JSON() ([]byte, error) {
 // Markdown is the report for people.
 func (r Report) Markdown() string {
 	w := &reportWriter{l: r.label()}
+	if r.Note != "" {
+		w.line("> %s\n", r.Note)
+	}
 	w.line("# %s: %s", w.l.Title, oneLine(r.Question, 200))
 	w.section(w.l.Answer)
 	for _, c := range r.Answer {
@@ -26,19 +30,49 @@ func (r Report) Markdown() string {
 	}
 	w.survey(r.Survey)
 	w.places(r.Places)
-	for i := range r.Subjects {
-		w.subject(&r.Subjects[i])
+	subjects, mentions := len(r.Subjects), len(r.Mentions)
+	if r.Note != "" || asksWhere.MatchString(r.Question) {
+		subjects, mentions = min(subjects, shortSubjects), min(mentions, shortMentions)
 	}
-	w.mentions(r.Mentions)
-	if len(r.Named) > 0 && r.Survey == nil {
-		w.section(w.l.Named)
-		for _, f := range r.Named {
-			w.line("- `%s`", f.Path)
-		}
+	for i := range subjects {
+		w.subject(r.heading(i), &r.Subjects[i])
+	}
+	if left := len(r.Subjects) - subjects; left > 0 {
+		w.line(w.l.Rest, left)
+	}
+	w.mentions(r.Mentions[:mentions])
+	if r.Survey == nil {
+		w.named(&r)
 	}
 	w.gaps(&r)
 	w.steps(&r)
-	return w.String()
+	return strings.ReplaceAll(w.String(), "\n\n\n", "\n\n") // two lists may each end with an empty line
+}
+
+// Who asks where something is wants to go there, and what may be beside the point
+// is not worth reading: two explanations and a few more lines are enough.
+const (
+	shortSubjects = 2
+	shortMentions = 8
+)
+
+// heading names a subject so that no other has the same heading.
+func (r Report) heading(i int) string {
+	s := &r.Subjects[i]
+	name, double, near := s.Qualified(), false, false
+	for k := range r.Subjects {
+		if o := &r.Subjects[k]; k != i && o.Qualified() == name {
+			double = true
+			near = near || o.Path == s.Path
+		}
+	}
+	switch {
+	case near:
+		return fmt.Sprintf("%s (%s:%d)", name, s.Path, s.Line)
+	case double:
+		return fmt.Sprintf("%s (%s)", name, s.Path)
+	}
+	return name
 }
 
 // reportWriter writes lines of Markdown.
@@ -85,24 +119,21 @@ func (w *reportWriter) places(places []Place) {
 	}
 	w.section(w.l.Places)
 	for _, p := range places {
-		w.line("- `%s:%d` %s **%s**\n  `%s`", p.Path, p.Line, p.Kind, p.Qualified(), inCode(p.Signature.Signature))
+		if p.Kind == fileKind {
+			w.line("- `%s:%d` %s", p.Path, p.Line, w.l.Kind(p.Kind))
+			continue
+		}
+		w.line("- `%s:%d` %s **%s**\n  `%s`", p.Path, p.Line, w.l.Kind(p.Kind), p.Qualified(), inCode(p.Signature.Signature))
 	}
 }
 
 // inCode keeps a signature from ending its own code span.
 func inCode(s string) string { return strings.ReplaceAll(s, "`", "'") }
 
-func (w *reportWriter) subject(s *Subject) {
-	w.section(fmt.Sprintf("%s: %s", w.l.Inside, s.Qualified()))
+func (w *reportWriter) subject(heading string, s *Subject) {
+	w.section(fmt.Sprintf("%s: %s", w.l.Inside, heading))
 	w.line("%s: `%s` (`%s:%d`)\n", w.l.Signature, inCode(s.Signature.Signature), s.Path, s.Line)
-	figures := fmt.Sprintf(w.l.Figures, s.Lines)
-	if s.Complexity > 0 {
-		figures += fmt.Sprintf(w.l.Complexity, s.Complexity)
-	}
-	if !s.Typed {
-		figures += "; " + w.l.ByName
-	}
-	w.line("%s: %s\n", w.l.Quality, figures)
+	w.line("%s: %s\n", w.l.Quality, w.l.Figures(*s))
 	w.refs(w.l.Callers, s.Callers)
 	if len(s.CallTree) > 0 {
 		w.line("%s:\n", w.l.Tree)
@@ -137,7 +168,11 @@ func (w *reportWriter) refs(title string, refs []Ref) {
 		if r.Text != "" && r.Text != r.Name {
 			text = " `" + inCode(oneLine(r.Text, 120)) + "`"
 		}
-		w.line("- %s `%s`%s", r.Name, r.place(), text)
+		name := r.Name + " "
+		if r.Name == "" || r.Name == r.Path {
+			name = ""
+		}
+		w.line("- %s`%s`%s", name, r.place(), text)
 	}
 	w.line("")
 }
@@ -152,24 +187,56 @@ func (w *reportWriter) mentions(hits []Hit) {
 	}
 }
 
+// named lists the files that are named like a term and are no places already.
+func (w *reportWriter) named(r *Report) {
+	var names []string
+	for _, f := range r.Named {
+		if !slices.ContainsFunc(r.Places, func(p Place) bool { return p.Kind == fileKind && p.Path == f.Path }) {
+			names = append(names, f.Path)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	w.section(w.l.Named)
+	for _, name := range names {
+		w.line("- `%s`", name)
+	}
+}
+
 func (w *reportWriter) survey(s *Survey) {
 	if s == nil {
 		return
 	}
+	if len(s.Entries)+len(s.Packages)+len(s.HotSpots)+len(s.Central) == 0 {
+		return
+	}
 	w.section(w.l.Survey)
 	w.refs(w.l.Entries, s.Entries)
-	w.line("%s:\n", w.l.Packages)
-	for _, p := range s.Packages {
-		w.line("- %s: %d lines, %d files, %d declarations `%s:1`", p.Path, p.Lines, p.Files, p.Decls, p.First)
+	w.list(w.l.Packages, len(s.Packages), func(i int) string {
+		p := s.Packages[i]
+		figures := []string{w.l.Lines.say(p.Lines), w.l.Files.say(p.Files), w.l.Decls.say(p.Decls)}
+		return fmt.Sprintf("%s: %s `%s:1`", p.Path, strings.Join(figures, w.l.Comma), p.First)
+	})
+	w.list(w.l.HotSpots, len(s.HotSpots), func(i int) string {
+		h := s.HotSpots[i]
+		return fmt.Sprintf("%s `%s:%d` (%s)", h.Qualified(), h.Path, h.Line, w.l.Lines.say(h.End-h.Line+1))
+	})
+	w.list(w.l.Central, len(s.Central), func(i int) string {
+		return fmt.Sprintf("%s (%d)", s.Central[i].Path, s.Central[i].Count)
+	})
+}
+
+// list writes a titled list, nothing where it is empty.
+func (w *reportWriter) list(title string, n int, entry func(i int) string) {
+	if n == 0 {
+		return
 	}
-	w.line("\n%s:\n", w.l.HotSpots)
-	for _, h := range s.HotSpots {
-		w.line("- %s `%s:%d` (%d lines)", h.Qualified(), h.Path, h.Line, h.End-h.Line+1)
+	w.line("%s:\n", title)
+	for i := range n {
+		w.line("- %s", entry(i))
 	}
-	w.line("\n%s:\n", w.l.Central)
-	for _, c := range s.Central {
-		w.line("- %s (%d)", c.Path, c.Count)
-	}
+	w.line("")
 }
 
 func (w *reportWriter) gaps(r *Report) {
@@ -178,7 +245,7 @@ func (w *reportWriter) gaps(r *Report) {
 		w.line("- %s", oneLine(g, 300))
 	}
 	for _, p := range r.Problems[:min(len(r.Problems), 10)] {
-		w.line("- %s: `%s` (%s)", w.l.Problems, p.Path, p.Reason)
+		w.line("- %s: `%s` (%s)", w.l.Problems, p.Path, w.l.Reason(p.Reason))
 	}
 	if len(r.Gaps)+len(r.Problems) == 0 {
 		w.line("%s", w.l.None)

@@ -3,6 +3,7 @@ package investigate
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 // Report is the answer to a question. Every statement in it names the place in
 // the code that backs it.
 type Report struct {
+	Note      string         `json:"note,omitempty"` // what to know before believing the rest
 	Question  string         `json:"question"`
 	Language  string         `json:"language"`
 	Root      string         `json:"root"`
@@ -64,21 +66,22 @@ func Merge(q Question, outcomes []Outcome) Report {
 			r.addStatic(o.Static)
 		}
 		if o.Find != nil {
-			r.addNamed(o.Find)
+			r.addNamed(q, o.Find)
 		}
 	}
-	r.Places = ownCode(rankPlaces(q, outcomes))
+	r.Places = append(namedFiles(q, outcomes), ownCode(rankPlaces(q, outcomes))...)
 	r.Places = r.Places[:min(len(r.Places), maxPlaces)]
 	r.Mentions = r.mentionsOutside(rankHits(q, outcomes))
 	r.orderSubjects()
 	r.findGaps(q, outcomes)
 	r.Answer = r.claims(q)
+	r.Note = r.caution(q)
 	return r
 }
 
 // note keeps what a step did, so that a cut or a failure is visible.
 func (r *Report) note(o Outcome) {
-	r.Steps = append(r.Steps, StepNote{Command: o.Command.String(), Summary: o.Summary(), Digest: o.Digest, Failed: o.Failed()})
+	r.Steps = append(r.Steps, StepNote{Command: o.Command.String(), Summary: o.summary(r.label()), Digest: o.Digest, Failed: o.Failed()})
 	for _, p := range o.Problems() {
 		if len(r.Problems) < maxProblems && !slices.Contains(r.Problems, p) {
 			r.Problems = append(r.Problems, p)
@@ -107,8 +110,14 @@ func (r *Report) addStatic(s *StaticResult) {
 	r.Gaps = append(r.Gaps, s.Notes...)
 }
 
-func (r *Report) addNamed(f *FindResult) {
+// addNamed keeps the files that are named like a term; what merely holds the
+// text inside a word is not.
+func (r *Report) addNamed(q Question, f *FindResult) {
+	matchers := newTermMatchers(q.Terms)
 	for _, file := range f.Files {
+		if !q.Overview() && !slices.ContainsFunc(matchers, func(m termMatcher) bool { return m.matches(file.Path) }) {
+			continue
+		}
 		if len(r.Named) < maxNamed && !slices.Contains(r.Named, file) && !isSidePath(file.Path) {
 			r.Named = append(r.Named, file)
 		}
@@ -125,10 +134,15 @@ func ownCode(places []Place) []Place {
 	return own
 }
 
-// mentionsOutside keeps the best lines that no place covers.
+// mentionsOutside keeps the best lines that no place covers; those of others only
+// where there are no own ones.
 func (r *Report) mentionsOutside(hits []Hit) []Hit {
 	var out []Hit
+	own := slices.ContainsFunc(hits, func(h Hit) bool { return !isSidePath(h.Path) })
 	for _, h := range hits {
+		if own && isSidePath(h.Path) {
+			continue
+		}
 		covered := slices.ContainsFunc(r.Places, func(p Place) bool { return p.Path == h.Path && p.Line <= h.Line && h.Line <= p.End })
 		if !covered && len(out) < maxLinesShown {
 			out = append(out, h)
@@ -153,8 +167,12 @@ func (r *Report) orderSubjects() {
 
 // findGaps says what the outcomes leave open.
 func (r *Report) findGaps(q Question, outcomes []Outcome) {
+	l := r.label()
 	succeeded := map[string]bool{}
 	for _, o := range outcomes {
+		if o.Tree != nil && o.Tree.Files == 0 && o.Tree.Total == 0 {
+			r.Gaps = append(r.Gaps, fmt.Sprintf(l.EmptyTree, o.Tree.Root))
+		}
 		if !o.Failed() {
 			succeeded[o.Command.String()] = true
 		}
@@ -164,19 +182,20 @@ func (r *Report) findGaps(q Question, outcomes []Outcome) {
 		case o.Failed() && !succeeded[o.Command.String()]:
 			r.Gaps = append(r.Gaps, o.Command.String()+": "+o.Error)
 		case o.Partial() != "":
-			r.Gaps = append(r.Gaps, o.Command.String()+": "+o.Partial())
+			r.Gaps = append(r.Gaps, o.Command.String()+": "+cmp.Or(l.Sums.Partial, o.Partial()))
 		}
 	}
 	for _, t := range q.Terms {
-		if t.Kind != TermPhrase && t.Kind != TermFile && !r.has(t) {
-			r.Gaps = append(r.Gaps, fmt.Sprintf(r.label().NotFound, t.Text))
+		switch {
+		case t.Kind == TermPhrase || r.has(t):
+		case t.Kind != TermFile:
+			r.Gaps = append(r.Gaps, fmt.Sprintf(l.NotFound, t.Text))
+		case strings.Contains(path.Base(t.Text), "."): // a/b may be two words
+			r.Gaps = append(r.Gaps, fmt.Sprintf(l.NoFile, t.Text))
 		}
 	}
 	if q.Cut {
-		r.Gaps = append(r.Gaps, r.label().QuestionCut)
-	}
-	if r.Files == 0 {
-		r.Gaps = append(r.Gaps, r.label().EmptyTree)
+		r.Gaps = append(r.Gaps, l.QuestionCut)
 	}
 	slices.Sort(r.Gaps)
 	r.Gaps = slices.Compact(r.Gaps)
@@ -187,89 +206,4 @@ func (r *Report) has(t Term) bool {
 	return slices.ContainsFunc(r.Places, func(p Place) bool { return m.strength(&p.Signature) > 0 }) ||
 		slices.ContainsFunc(r.Mentions, func(h Hit) bool { return m.matches(h.Text) }) ||
 		slices.ContainsFunc(r.Named, func(f FoundFile) bool { return m.matches(f.Path) })
-}
-
-// claims writes the short answer.
-func (r *Report) claims(q Question) []Claim {
-	l := r.label()
-	switch {
-	case q.Overview():
-		return r.overviewClaims()
-	case len(r.Places) == 0 && len(r.Mentions) == 0 && len(r.Named) == 0:
-		return []Claim{{Text: fmt.Sprintf(l.Nothing, termList(q.Terms), r.Files)}}
-	case len(r.Places) == 0:
-		refs := []Ref{}
-		for _, h := range r.Mentions[:min(len(r.Mentions), 3)] {
-			refs = append(refs, Ref{Path: h.Path, Line: h.Line, Text: h.Text})
-		}
-		for _, f := range r.Named[:min(len(r.Named), 3)] {
-			refs = append(refs, Ref{Path: f.Path, Line: 1})
-		}
-		return []Claim{{Text: fmt.Sprintf(l.OnlyLines, termList(q.Terms)), Refs: refs}}
-	}
-	best := r.Places[0]
-	out := []Claim{{Text: fmt.Sprintf(l.Implemented, best.Qualified(), best.Kind), Refs: []Ref{{Path: best.Path, Line: best.Line, Name: best.Name}}}}
-	if also := r.Places[1:min(len(r.Places), 4)]; len(also) > 0 {
-		c := Claim{Text: l.SeeAlso}
-		for _, p := range also {
-			c.Refs = append(c.Refs, Ref{Path: p.Path, Line: p.Line, Name: p.Qualified()})
-		}
-		out = append(out, c)
-	}
-	if len(r.Subjects) > 0 {
-		out = append(out, r.subjectClaims(&r.Subjects[0])...)
-	}
-	return out
-}
-
-func (r *Report) subjectClaims(s *Subject) []Claim {
-	l := r.label()
-	var out []Claim
-	add := func(format string, refs []Ref) {
-		if len(refs) > 0 {
-			out = append(out, Claim{Text: fmt.Sprintf(format, s.Qualified(), len(refs)), Refs: refs[:min(len(refs), 3)]})
-		}
-	}
-	add(l.CalledBy, s.Callers)
-	add(l.CallsOut, s.Callees)
-	add(l.TestedBy, s.Tests)
-	return out
-}
-
-func (r *Report) overviewClaims() []Claim {
-	l := r.label()
-	out := []Claim{{Text: fmt.Sprintf(l.Overview, r.Files, languageList(r.Languages))}}
-	if r.Survey == nil {
-		return out
-	}
-	if len(r.Survey.Entries) > 0 {
-		out = append(out, Claim{Text: l.BeginsAt, Refs: r.Survey.Entries[:min(len(r.Survey.Entries), 4)]})
-	}
-	if len(r.Survey.Packages) > 0 {
-		p := r.Survey.Packages[0]
-		out = append(out, Claim{Text: fmt.Sprintf(l.Biggest, p.Path, p.Lines), Refs: []Ref{{Path: p.First, Line: 1}}})
-	}
-	return out
-}
-
-func termList(terms []Term) string {
-	names := make([]string, len(terms))
-	for i, t := range terms {
-		names[i] = t.Text
-	}
-	return strings.Join(names, ", ")
-}
-
-func languageList(languages map[string]int) string {
-	names := make([]string, 0, len(languages))
-	for name := range languages {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(languages[b], languages[a]), strings.Compare(a, b))
-	})
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %d", name, languages[name])
-	}
-	return cmp.Or(strings.Join(names, ", "), "-")
 }

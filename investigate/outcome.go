@@ -1,6 +1,7 @@
 package investigate
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -86,30 +87,36 @@ func (o Outcome) Partial() string {
 
 // Summary is one line for people.
 func (o Outcome) Summary() string {
+	if o.Failed() {
+		return o.Command.Name + ": " + o.Error
+	}
+	return o.Command.Name + ": " + o.summary(englishLabels())
+}
+
+// summary says what came back, in the language of a report.
+func (o Outcome) summary(l labels) string {
 	var s string
 	switch {
 	case o.Failed():
-		return fmt.Sprintf("%s: %s", o.Command.Name, o.Error)
+		return o.Error
 	case o.Tree != nil:
-		s = fmt.Sprintf("tree: %d files in %d folders", o.Tree.Files, o.Tree.Total)
+		s = fmt.Sprintf(l.Sums.Tree, l.Files.say(o.Tree.Files), l.Folders.say(o.Tree.Total))
 	case o.Find != nil:
-		s = fmt.Sprintf("find: %d files", o.Find.Total)
+		s = l.Files.say(o.Find.Total)
 	case o.Grep != nil:
-		s = fmt.Sprintf("grep: %d lines in %d files (%d searched)", o.Grep.Total, o.Grep.Files, o.Grep.Searched)
+		s = fmt.Sprintf(l.Sums.Grep, l.Lines.say(o.Grep.Total), l.Files.say(o.Grep.Files), o.Grep.Searched)
 	case o.Signatures != nil:
-		s = fmt.Sprintf("signature_search: %d declarations", o.Signatures.Total)
+		s = l.Decls.say(o.Signatures.Total)
 	case o.Static != nil && o.Static.Survey != nil:
-		s = fmt.Sprintf("static_analysis: survey of %d declarations", o.Static.Survey.Decls)
+		s = fmt.Sprintf(l.Sums.Survey, l.Decls.say(o.Static.Survey.Decls))
 	case o.Static != nil:
-		s = fmt.Sprintf("static_analysis: %d declarations analysed", len(o.Static.Subjects))
-	default:
-		s = o.Command.Name
+		s = fmt.Sprintf(l.Sums.Static, l.Decls.say(len(o.Static.Subjects)))
 	}
 	if o.Digest != nil {
-		s += fmt.Sprintf("; %d of %d shown", o.Digest.Shown, o.Digest.Total)
+		s += "; " + fmt.Sprintf(l.Cut, o.Digest.Shown, o.Digest.Total)
 	}
 	if p := o.Partial(); p != "" {
-		s += "; " + p
+		s += "; " + cmp.Or(l.Sums.Partial, p)
 	}
 	return s
 }

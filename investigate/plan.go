@@ -64,9 +64,10 @@ func Plan(q Question, t TreeResult, earlier []Report) []Step {
 		return p.steps
 	}
 	var names SignatureQuery
+	var after []string
 	for _, term := range q.Terms {
 		if term.Kind == TermFile {
-			p.add(Research, FindQuery{Where: Where{Name: term.Text}}, "the question names the file "+term.Text)
+			after = append(after, p.add(Research, FindQuery{Where: Where{Name: term.Text}}, "the question names the file "+term.Text))
 			continue
 		}
 		lines := GrepQuery{Words: term.words()}
@@ -81,16 +82,15 @@ func Plan(q Question, t TreeResult, earlier []Report) []Step {
 			p.add(Research, FindQuery{Where: Where{Name: fileStem(term)}}, "files named like "+term.Text)
 		}
 	}
-	var after []string
 	if names.Pattern != "" || len(names.Words) > 0 {
 		// One pass for all terms: parsing is what costs.
 		after = append(after, p.add(Coding, names, "declarations named like "+termList(q.Terms)))
 	}
 	known := targetsOf(q, earlier)
 	if len(known) > 0 {
-		p.add(Testing, StaticQuery{Targets: known}, "an earlier report on this code found these")
+		p.add(Testing, StaticQuery{Targets: known, Locale: q.locale()}, "an earlier report on this code found these")
 	}
-	p.add(Testing, StaticQuery{Targets: termNames(q)}, "dependencies, callers, tests and quality of the best hits", after...)
+	p.add(Testing, StaticQuery{Targets: termNames(q), Locale: q.locale()}, "dependencies, callers, tests and quality of the best hits", after...)
 	return p.steps
 }
 
@@ -191,7 +191,7 @@ func Refine(q Question, s Step, outcomes []Outcome) Step {
 	if len(targets) == 0 {
 		return s
 	}
-	if c, err := NewCommand(StaticQuery{Targets: targets}); err == nil {
+	if c, err := NewCommand(StaticQuery{Targets: targets, Locale: q.locale()}); err == nil {
 		s.Command = c
 	}
 	return s
@@ -201,9 +201,19 @@ func Refine(q Question, s Step, outcomes []Outcome) Step {
 // declarations around the best lines.
 func bestTargets(q Question, outcomes []Outcome) []string {
 	var out []string
-	for _, p := range rankPlaces(q, outcomes) {
+	files := namedFiles(q, outcomes)
+	for _, p := range ownCode(rankPlaces(q, outcomes)) {
+		inNamed := slices.ContainsFunc(files, func(f Place) bool { return f.Path == p.Path })
+		if len(files) > 0 && (!inNamed || len(out) == maxTargets-1) {
+			continue // a named file is what the question is about
+		}
 		if len(out) < maxTargets && p.Kind != scan.Prototype && p.Kind != scan.Module {
 			out = append(out, fmt.Sprintf("%s:%d", p.Path, p.Line))
+		}
+	}
+	for _, f := range files {
+		if scan.LanguageOf(f.Path) != scan.None {
+			out = append(out, f.Path)
 		}
 	}
 	if len(out) > 0 {

@@ -41,6 +41,14 @@ type Question struct {
 // Overview is true for a question that names nothing: the answer is a survey.
 func (q Question) Overview() bool { return len(q.Terms) == 0 }
 
+// locale is the language for the words of an analysis, "" for English.
+func (q Question) locale() string {
+	if q.Language == japanese {
+		return japanese
+	}
+	return ""
+}
+
 const (
 	maxQuestion = 16 << 10
 	maxTerms    = 6
@@ -67,7 +75,7 @@ func ParseQuestion(text string, agents ...string) Question {
 		q.Text = clip(strings.TrimSpace(text), 400)
 	}
 	if strings.ContainsFunc(text, isKana) || strings.ContainsFunc(text, isHan) {
-		q.Language = "ja"
+		q.Language = japanese
 	}
 	p := termParser{rest: withoutAgents(text, agents)}
 	p.quoted()

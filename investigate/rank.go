@@ -43,6 +43,9 @@ func newTermMatchers(terms []Term) []termMatcher {
 
 func (m *termMatcher) matches(text string) bool { return m.re.MatchString(text) }
 
+// nearName is the least strength at which the term is in the declaration's name.
+const nearName = 5
+
 // strength says how well a declaration fits the term, from 0 to 12.
 func (m *termMatcher) strength(s *Signature) int {
 	if m.Kind == TermFile {
@@ -54,14 +57,14 @@ func (m *termMatcher) strength(s *Signature) int {
 	switch {
 	case spelled && (s.Qualified() == m.Text || strings.HasSuffix(s.Qualified(), "."+m.Text)):
 		return 12
-	case s.Name == name || !spelled && strings.EqualFold(s.Name, name):
+	case s.Name == name || !spelled && (strings.EqualFold(s.Name, name) || strings.EqualFold(s.Name, stemOf(name))):
 		return 10
 	case strings.EqualFold(s.Name, name):
 		return 9
 	case m.matches(s.Name) && m.fills(s.Name):
 		return 7
 	case m.matches(s.Name):
-		return 5
+		return nearName
 	case m.matches(s.Scope):
 		return 3
 	case m.matches(s.Path), m.matches(s.Signature):
@@ -92,6 +95,38 @@ func (m *termMatcher) fileStrength(path string) int {
 
 // isFile tells whether a name that someone wrote means the file at path.
 func isFile(path, name string) bool { return path == name || strings.HasSuffix(path, "/"+name) }
+
+// fileKind is the kind of a place that is a whole file.
+const fileKind scan.Kind = "file"
+
+// maxNamedFiles is how many files of one name are taken for the one meant.
+const maxNamedFiles = 3
+
+// namedFiles lists the files that the question names and a search found, those
+// nearest to the top first.
+func namedFiles(q Question, outcomes []Outcome) []Place {
+	var places []Place
+	for _, t := range q.Terms {
+		var files []string
+		for _, o := range outcomes {
+			if o.Find == nil || t.Kind != TermFile {
+				continue
+			}
+			for _, f := range o.Find.Files {
+				if isFile(f.Path, t.Text) && !slices.Contains(files, f.Path) {
+					files = append(files, f.Path)
+				}
+			}
+		}
+		slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")) })
+		for _, path := range files[:min(len(files), maxNamedFiles)] {
+			p := Place{Signature: Signature{Path: path}, Score: 12 * t.Weight, Why: t.Text}
+			p.Name, p.Kind, p.Line, p.End = path[strings.LastIndexByte(path, '/')+1:], fileKind, 1, 1
+			places = append(places, p)
+		}
+	}
+	return places
+}
 
 // rankPlaces orders every declaration found by how well it answers the question.
 func rankPlaces(q Question, outcomes []Outcome) []Place {
@@ -171,7 +206,7 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 		if n := m.strength(&s); n > 0 {
 			score += n * m.Weight
 			covered += m.Weight
-			if n >= 5 {
+			if n >= nearName {
 				why = append(why, m.Text)
 			}
 		}
@@ -192,8 +227,11 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 	case isTestPath(s.Path):
 		score = score * 4 / 10
 	}
-	if s.Kind == scan.Prototype || s.Kind == scan.Module {
+	switch s.Kind {
+	case scan.Prototype, scan.Module:
 		score = score * 7 / 10
+	case scan.Constant, scan.Variable:
+		score = score * 9 / 10
 	}
 	return Place{Signature: s, Score: score, Why: strings.Join(why, ", ")}
 }

@@ -143,14 +143,16 @@ func (r *Root) choose(w Where) ([]int, error) {
 
 // matchName compares a shell pattern with the file's name (with the whole path
 // where the pattern has a slash). A pattern without wildcards means "contains",
-// in any case, which is what people type.
+// in any case, which is what people type; it also finds what lies below a folder
+// of that name.
 func matchName(pattern, path string) bool {
 	subject := path
 	if !strings.Contains(pattern, "/") {
 		subject = path[strings.LastIndexByte(path, '/')+1:]
 	}
 	if !strings.ContainsAny(pattern, "*?[") {
-		return strings.Contains(strings.ToLower(subject), strings.ToLower(pattern))
+		lower := strings.ToLower(pattern)
+		return strings.Contains(strings.ToLower(subject), lower) || strings.Contains("/"+strings.ToLower(dirOf(path))+"/", "/"+lower+"/")
 	}
 	ok, err := filepath.Match(pattern, subject)
 	return err == nil && ok
@@ -163,7 +165,7 @@ func sortProblems(p []Problem) {
 // reason says why a path could not be read, without repeating the path.
 func reason(err error) string {
 	if errors.Is(err, syscall.ELOOP) {
-		return "symbolic link loop"
+		return reasonLoop
 	}
 	return rootCause(err).Error()
 }

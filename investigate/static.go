@@ -19,6 +19,7 @@ type StaticQuery struct {
 	// Targets are names (Retry, Policy.Retry), places (a/b.go:12) or files (a/b.go).
 	Targets []string `json:"targets,omitempty"`
 	Where
+	Locale string `json:"locale,omitempty"` // "ja": notes and names of relations in Japanese
 	Skip   int    `json:"skip,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
 }
@@ -77,6 +78,7 @@ func (r *Root) Static(ctx context.Context, q StaticQuery) (StaticResult, error) 
 	limited, cancel := q.Limits.context(ctx)
 	defer cancel()
 	var res StaticResult
+	say := labelsOf(q.Locale).Notes
 	if len(q.Targets) == 0 {
 		survey, err := r.survey(limited, q)
 		if err != nil {
@@ -91,12 +93,12 @@ func (r *Root) Static(ctx context.Context, q StaticQuery) (StaticResult, error) 
 	res.Total = len(found)
 	shown := page(found, q.Skip, min(maxSubjects, q.Limits.Lines))
 	if len(shown) < len(found)-q.Skip {
-		res.Notes = append(res.Notes, fmt.Sprintf("%d of %d matching declarations analysed", len(shown), len(found)))
+		res.Notes = append(res.Notes, fmt.Sprintf(say.Analysed, len(shown), len(found)))
 	}
 	if len(found) == 0 {
-		res.Notes = append(res.Notes, "no declaration matches "+strings.Join(q.Targets, ", "))
+		res.Notes = append(res.Notes, fmt.Sprintf(say.NoMatch, strings.Join(q.Targets, ", ")))
 	}
-	a := &analysis{root: r, ctx: limited, res: &res}
+	a := &analysis{root: r, ctx: limited, res: &res, say: say}
 	for _, sig := range shown {
 		res.Subjects = append(res.Subjects, Subject{Signature: sig, Lines: sig.End - sig.Line + 1})
 	}

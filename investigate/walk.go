@@ -100,7 +100,7 @@ func (w *walker) done(l listing) {
 	}
 	if room := maxFiles - len(w.files); len(l.files) > room {
 		l.files = l.files[:room]
-		l.problems = append(l.problems, Problem{Path: l.rel, Reason: "the tree has more files than are listed"})
+		l.problems = append(l.problems, Problem{Path: l.rel, Reason: reasonCut})
 		w.stack = nil
 	}
 	w.files = append(w.files, l.files...)
@@ -176,19 +176,28 @@ func isOwnFolder(name string) bool {
 // with itself.
 func isJournal(rel string) bool { return strings.HasPrefix(rel, "logs/messages.jsonl") }
 
+// Why something in the tree was not visited.
+const (
+	reasonLoop     = "symbolic link loop"
+	reasonLoopUp   = "symbolic link loop: it leads back to a folder around it"
+	reasonDeadLink = "symbolic link to nothing"
+	reasonLink     = "symbolic link, not followed"
+	reasonCut      = "the tree has more files than are listed"
+)
+
 // linkReason tells a loop and a dead link from a link that is merely not followed.
 func (w *walker) linkReason(rel string) string {
 	path := filepath.Join(w.root, filepath.FromSlash(rel))
 	target, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, syscall.ELOOP) || err != nil && strings.Contains(err.Error(), "too many links"):
-		return "symbolic link loop"
+		return reasonLoop
 	case err != nil:
-		return "symbolic link to nothing"
+		return reasonDeadLink
 	case strings.HasPrefix(path+"/", target+"/"):
-		return "symbolic link loop: it leads back to a folder around it"
+		return reasonLoopUp
 	}
-	return "symbolic link, not followed"
+	return reasonLink
 }
 
 // parallel calls work for 0..n-1 from one goroutine per core and returns when
