@@ -266,3 +266,18 @@ func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestDraftAndPromptDoNotSpoilEachOther(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.typed("half a th")
+	p.paste(protocol.Tag("hhhhhh", "user"), "\n/say whole\n\n"+protocol.ClosingLine())
+	p.typed("ought\r")
+	if got := p.waitFor(protocol.ReportAnswer, "hhhhhh").Text; got != "whole\nTESTING OK" {
+		t.Errorf("got answer %q, want the prompt's own", got)
+	}
+	p.typed("\r")
+	if got := p.waitFor(protocol.ReportTyped, "").Text; got != "half a thought" {
+		t.Errorf("got %q, want the draft as it was typed", got)
+	}
+}

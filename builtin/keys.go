@@ -10,8 +10,9 @@ import (
 
 // key is one thing a terminal sent: text to insert, or a special key.
 type key struct {
-	text string // typed or pasted
-	code keyCode
+	text   string // typed or pasted
+	pasted bool
+	code   keyCode
 }
 
 type keyCode int
@@ -105,7 +106,7 @@ func escape(r *bufio.Reader) (key, bool) {
 		text.WriteByte(b)
 		if b == '~' && strings.HasSuffix(text.String(), pasteEnd) {
 			body := strings.TrimSuffix(text.String(), pasteEnd)
-			return key{text: strings.ReplaceAll(body, "\r", "\n")}, true
+			return key{text: strings.ReplaceAll(body, "\r", "\n"), pasted: true}, true
 		}
 	}
 }

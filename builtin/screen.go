@@ -25,8 +25,9 @@ type screen struct {
 	mu    sync.Mutex
 	out   io.Writer
 	width func() int
-	draft strings.Builder
-	work  string // what is under way, shown behind the draft
+	draft strings.Builder // what a person is typing
+	given strings.Builder // a prompt of the hub's that came in the middle of it
+	work  string          // what is under way, shown behind the draft
 }
 
 func newScreen(out io.Writer, width func() int) *screen {
@@ -65,7 +66,7 @@ func (s *screen) press(k key) pressed {
 	defer s.mu.Unlock()
 	switch k.code {
 	case keyEnter:
-		if strings.TrimSpace(s.draft.String()) == "" {
+		if strings.TrimSpace(s.composed().String()) == "" {
 			return edited
 		}
 		return submitted
@@ -81,7 +82,13 @@ func (s *screen) press(k key) pressed {
 		s.draft.Reset()
 		s.draft.WriteString(text[:len(text)-size])
 	case keyText:
-		s.draft.WriteString(k.text)
+		// A prompt of the hub's is known by its tag, and kept apart from what
+		// a person has begun to type: neither may spoil the other.
+		if k.pasted && (s.given.Len() > 0 || protocol.ParsePrompt(k.text).Req != "") {
+			s.given.WriteString(k.text)
+		} else {
+			s.draft.WriteString(k.text)
+		}
 	}
 	s.redraw()
 	return edited
@@ -91,10 +98,18 @@ func (s *screen) press(k key) pressed {
 func (s *screen) take() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.draft.String()
-	s.draft.Reset()
+	text := s.composed().String()
+	s.composed().Reset()
 	s.redraw()
 	return text
+}
+
+// composed is what Enter submits: a prompt of the hub's before a draft.
+func (s *screen) composed() *strings.Builder {
+	if s.given.Len() > 0 {
+		return &s.given
+	}
+	return &s.draft
 }
 
 func (s *screen) compose() {
@@ -179,7 +194,7 @@ func (s *screen) lines(lines ...string) {
 // redraw writes the composer's line: the draft's first line and what follows
 // it in short, cut to one row.
 func (s *screen) redraw() {
-	text := s.draft.String()
+	text := s.composed().String()
 	first, rest, more := strings.Cut(text, "\n")
 	shown := shorten(first, max(s.width()-48, 20))
 	if more {

@@ -104,7 +104,7 @@ func statusLine(o protocol.Overview, waiting int) string {
 		line += fmt.Sprintf(" · %d for you: orchestrator-cc inbox", waiting)
 	}
 	if n := len(o.Hub.Problems); n > 0 {
-		line += fmt.Sprintf(" · %d problems: orchestrator-cc status", n)
+		line += fmt.Sprintf(" · problems (%d): orchestrator-cc status", n)
 	}
 	return line
 }

@@ -217,7 +217,7 @@ func TestStatusLineNamesWhatWaits(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	o.Inbox, o.Hub.Problems = []protocol.InboxItem{{}}, []string{"no room"}
-	if got, want := statusLine(o, 1), "2 open · 1 done · 1 for you: orchestrator-cc inbox · 1 problems: orchestrator-cc status"; got != want {
+	if got, want := statusLine(o, 1), "2 open · 1 done · 1 for you: orchestrator-cc inbox · problems (1): orchestrator-cc status"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
