@@ -40,10 +40,12 @@ func (codex) hear(p Program, m *memory, _ string, data []byte) (Word, error) {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
 	}
-	m.Session, m.Told, m.Resuming = in.Thread, in.Thread != "", false
 	var reports []protocol.Report
 	for _, prompt := range in.Prompts {
 		reports = append(reports, m.begin(prompt)...)
+	}
+	if len(reports) > 0 { // it also tells of side conversations, such as for a title
+		m.Session, m.Told, m.Resuming = in.Thread, in.Thread != "", false
 	}
 	return Word{Reports: append(reports, m.answer(in.Answer)...)}, nil
 }

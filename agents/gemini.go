@@ -69,12 +69,12 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 	case "BeforeAgent":
 		return Word{Reports: m.begin(in.Prompt)}, nil
 	case "AfterAgent":
-		reports, ask := m.end(p, uptoToken(in.Answer, protocol.Token(p.Marker, m.Req)))
-		w := Word{Reports: reports}
-		if ask != "" {
-			w.Output = mustJSON(map[string]any{"decision": "deny", "reason": ask})
+		// The hook also speaks when somebody interrupts the turn, and then an
+		// answer cannot be asked for its marker.
+		if !newMarker(p.Marker, true).in(in.Answer) {
+			return Word{Reports: m.fail("its turn ended without the marker")}, nil
 		}
-		return w, nil
+		return Word{Reports: m.answer(uptoToken(in.Answer, protocol.Token(p.Marker, m.Req)))}, nil
 	}
 	return Word{Reports: m.alive()}, nil
 }

@@ -25,8 +25,8 @@ func exchanges() []exchange {
 		{"markdown", "書式のある答えを。", "# 見出し\n\n- *one*\n  - `two`\n\n```go\nfunc main() {}\t// tab\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
 		{"300 lines", japanese("三百行の依頼です。", 300, 20_000), "読みました。"},
 		{"100 KB", japanese("大きな依頼です。", 900, 100_000), "全部読みました。"},
-		{"2,000-line answer", "長い答えを。", strings.TrimSuffix(long.String(), "\n")},
 		{"awkward characters", "記号: \\ ; -x $HOME `id` \"'\" \ttab 🎉👨‍👩‍👧 e\u0301 #{pane_id} !history @name /slash", "絵文字 🎉 \\ ; $x \"'\" <tag> &amp;"},
+		{"2,000-line answer", "長い答えを。", strings.TrimSuffix(long.String(), "\n")},
 	}
 }
 

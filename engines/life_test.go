@@ -50,6 +50,16 @@ func (c *company) openTask() string {
 	return ""
 }
 
+// numbered is a long text without repetition, which some programs take for a
+// loop.
+func numbered(text string) string {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "%d: %s\n", i, text)
+	}
+	return b.String()
+}
+
 // A turn that is cancelled ends, in the program too, and the next one is right.
 func TestCancel(t *testing.T) {
 	for _, p := range programs() {
@@ -58,7 +68,7 @@ func TestCancel(t *testing.T) {
 			c := newCompany(t, p, model.script, one())
 			c.up()
 			model.on("長く", func(c modeltest.Call, _ protocol.Prompt) modeltest.Turn {
-				return modeltest.Turn{Text: strings.Repeat("まだ続く。\n", 1000), Pace: 500 * time.Millisecond}
+				return modeltest.Turn{Text: numbered("まだ続く。"), Pace: 500 * time.Millisecond}
 			})
 			model.say("次は", "次です。")
 			done := c.background(specialist, "長く考えてください。")
@@ -88,7 +98,7 @@ func TestCrashAndResume(t *testing.T) {
 			calls := 0
 			model.on("二番", func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
 				if calls++; calls == 1 {
-					return modeltest.Turn{Text: strings.Repeat("途中。\n", 1000), Pace: time.Second}
+					return modeltest.Turn{Text: numbered("途中。"), Pace: time.Second}
 				}
 				return modeltest.Turn{Text: "覚えています。\n" + protocol.Token(markerIn(call), asked.Req)}
 			})
