@@ -200,7 +200,13 @@ func (m *declMatcher) matches(d *scan.Decl) bool {
 	if len(m.kinds) > 0 && !slices.Contains(m.kinds, d.Kind) {
 		return false
 	}
-	return m.pattern == nil || m.pattern.re.MatchString(d.Name) || m.pattern.re.MatchString(d.Signature)
+	if m.pattern == nil {
+		return true
+	}
+	// Few declarations hold a needle, and the expression costs a hundred times more.
+	text := append(make([]byte, 0, 2*maxShownLine), d.Name...)
+	text = append(append(text, '\n'), d.Signature...)
+	return m.possible(text) && (m.pattern.re.MatchString(d.Name) || m.pattern.re.MatchString(d.Signature))
 }
 
 // Qualified is the name with its scope: Type.Method.
