@@ -133,13 +133,13 @@ func (d Desk) seatOf(work investigate.Role) (string, bool) {
 // mention writes a delegation.
 func mention(name, text string) string { return "@" + name + ": " + noMention(text) }
 
-// noMention keeps text from delegating: a line that begins with @ would be a
-// mention of its own; a blank before it keeps it text.
+// noMention keeps text from delegating: a line that begins with @, indented or
+// not, would be a mention of its own; as a quotation it is text.
 func noMention(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if strings.HasPrefix(line, "@") {
-			lines[i] = " " + line
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "@") {
+			lines[i] = "> " + line
 		}
 	}
 	return strings.Join(lines, "\n")

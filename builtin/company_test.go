@@ -85,7 +85,7 @@ func (o *office) ask(name, body string) (string, error) {
 	return "", nil
 }
 
-var mentionHead = regexp.MustCompile(`(?m)^@(\w+): `)
+var mentionHead = regexp.MustCompile(`(?m)^ {0,3}@([\w-]+)[ :,]+`)
 
 func mentionsIn(reply string) (out [][2]string) {
 	heads := mentionHead.FindAllStringSubmatchIndex(reply, -1)
@@ -193,8 +193,8 @@ func TestStepsAreReadOnlyAsAWhole(t *testing.T) {
 
 func TestMentionKeepsTextWhole(t *testing.T) {
 	t.Parallel()
-	got := mention("middle_manager", "what does\n@decorator do?")
-	if want := "@middle_manager: what does\n @decorator do?"; got != want {
+	got := mention("middle_manager", "what does\n@decorator do?\n  @other too")
+	if want := "@middle_manager: what does\n> @decorator do?\n>   @other too"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
