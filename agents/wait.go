@@ -20,6 +20,9 @@ const (
 	// channelLead is how long a channel is waited for once the screen shows the
 	// end: only it has the text as written. Some tell of a turn only then.
 	channelLead = 2 * time.Second
+	// channelLost is how long a channel that has taken the prompt must have
+	// said nothing, on a still screen, to be given up.
+	channelLost = 30 * time.Second
 	never       = time.Duration(-1)
 )
 
@@ -99,9 +102,18 @@ func (t *turn) weigh(s Screen, v view, now time.Time) sight {
 		out.evidence, out.need = ByMarker, t.patience(out.reply)
 	}
 	if out.need >= 0 && t.opts.Engine.Channel {
-		out.need = max(out.need, channelLead)
+		out.need = max(out.need, t.lead(out.evidence))
 	}
 	return out
+}
+
+// lead is how long the channel is waited for. One that has taken the prompt
+// will also tell of the end, and a marker alone is no match for that.
+func (t *turn) lead(evidence string) time.Duration {
+	if t.accepted && evidence == ByMarker {
+		return channelLost
+	}
+	return channelLead
 }
 
 func (t *turn) patience(r reply) time.Duration {
