@@ -65,7 +65,7 @@ func Abilities(hooks string) string {
 	case config.HooksCodex:
 		return "tells what it answered, up to 128 KB of conversation, then by its screen; approvals in the pane; goes on after a crash"
 	case config.HooksGemini:
-		return "tells what it took and answered; approvals in the pane; goes on after a crash"
+		return "tells what it took and answered; approvals in the pane"
 	case config.HooksOpenCode:
 		return "tells what it took and answered; approvals in the pane; goes on after a crash"
 	}

@@ -76,7 +76,7 @@ func codex() program {
 
 func gemini() program {
 	return program{
-		name: "gemini", installed: true, channel: true, resumes: true,
+		name: "gemini", installed: true, channel: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.gemini/settings.json", encode(map[string]any{
 				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
