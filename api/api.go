@@ -93,6 +93,8 @@ type Options struct {
 	Attachments string
 	// Rate is how many requests a second one key may make; zero means 500.
 	Rate float64
+	// MCP answers what a caller sends to /mcp; without it there is no such route.
+	MCP func(Guest) http.Handler
 }
 
 // Server serves a hub.
@@ -133,9 +135,13 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 	s.eventRoutes(routes)
 	s.confirmationRoutes(routes)
 	s.loginRoutes(routes)
+	s.journalRoutes(routes)
 	mux.HandleFunc("GET /metrics", s.need(ScopeRead, s.metrics))
 	mux.HandleFunc("GET /docs", s.docs)
 	mux.HandleFunc("GET /ws", s.need(ScopeRead, s.socket))
+	if o.MCP != nil {
+		mux.HandleFunc("/mcp", s.need(ScopeRead, s.mcp))
+	}
 	mux.HandleFunc("/", noRoute(mux))
 	s.handler = bounded(mux)
 	return s

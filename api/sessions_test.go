@@ -87,7 +87,7 @@ func TestSessionsDoNotLeak(t *testing.T) {
 				t.Fatalf("%s: got no broadcast, want it to reach everyone", s.name)
 			}
 		}
-		for _, path := range []string{"/tasks", "/status", "/inbox", "/confirmations", "/agents", "/stats"} {
+		for _, path := range []string{"/tasks", "/status", "/inbox", "/confirmations", "/agents", "/stats", "/journal"} {
 			_, body, _ := p.do("GET", path, "", "Authorization", "Bearer "+s.key, "X-Session-Id", s.session)
 			s.note(body)
 		}
