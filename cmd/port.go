@@ -70,6 +70,7 @@ func apiOptions(o hubOptions, cfg config.Config) api.Options {
 	}
 	return api.Options{
 		Version: version(), Log: o.log, Keys: api.NewKeys(o.place.keys()), Attachments: o.place.attachments(),
+		MCP:       mcpHandler(cfg.Cluster.WorkDir),
 		Approvals: func(agent string) api.Approvals { return approvals[agent] },
 		Routing: map[string]string{
 			"chat": cfg.Routing.Chat, "command_execution": cfg.Routing.CommandExecution,

@@ -77,7 +77,7 @@ Begin with:
 	root.SetCompletionCommandGroupID(groupCare)
 	root.AddCommand(
 		newInitCommand(a), newUpCommand(a), newServeCommand(a), newAttachCommand(a), newDownCommand(a),
-		newSendCommand(a), newAnswerCommand(a), newInvestigateCommand(a), newCodeCommand(a),
+		newSendCommand(a), newAnswerCommand(a), newInvestigateCommand(a), newCodeCommand(a), newMCPCommand(a),
 		newStatusCommand(a), newTasksCommand(a), newShowCommand(a), newLogCommand(a), newInboxCommand(a), newStatsCommand(a),
 		newCancelCommand(a), newRetryCommand(a), newApproveCommand(a), newDenyCommand(a), newPauseCommand(a), newResumeCommand(a),
 		newDoctorCommand(a), newKeysCommand(a), newVersionCommand(a),
