@@ -63,11 +63,9 @@ func Abilities(hooks string) string {
 	case config.HooksClaude:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
 	case config.HooksCodex:
-		return "tells what it answered, up to 128 KB of conversation, then by its screen; approvals in the pane; goes on after a crash"
-	case config.HooksGemini:
+		return "tells what it answered while the conversation is short, then by its screen; approvals in the pane; goes on after a crash"
+	case config.HooksGemini, config.HooksOpenCode:
 		return "tells what it took and answered; approvals in the pane"
-	case config.HooksOpenCode:
-		return "tells what it took and answered; approvals in the pane; goes on after a crash"
 	}
 	return "by its screen alone"
 }

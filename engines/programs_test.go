@@ -91,7 +91,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, adds: " ", resumes: true,
+		name: "opencode", installed: true, channel: true, adds: " ",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",
