@@ -4,16 +4,19 @@ BIN   := bin/orchestrator-cc
 GO    := CGO_ENABLED=0 go
 FLAGS := -trimpath -ldflags="-s -w"
 
-.PHONY: help run test lint build install bench soak screenshot tools
+.PHONY: help run test try-engines lint build install bench soak screenshot tools
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: tools build ## start the five agents on the built-in engine, ask one question, say what to type next
 	@scripts/run.sh $(BIN)
 
 test: tools lint ## everything that CI checks
 	go test -race -shuffle=on -timeout 14m ./...
+
+try-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
+	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -timeout 30m -v ./engines
 
 lint: ## formatting, vet and staticcheck, for Linux and macOS
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi

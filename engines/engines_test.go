@@ -71,7 +71,7 @@ func newCompany(t testing.TB, p program, script modeltest.Script, agents string)
 	t.Helper()
 	programs := os.Getenv(programsVariable)
 	if p.installed && programs == "" {
-		t.Skipf("%s is not set; run: make test-engines", programsVariable)
+		t.Skipf("%s is not set; run: make try-engines", programsVariable)
 	}
 	c := &company{t: t, program: p, model: modeltest.New(t, script)}
 	c.makeFolders(programs)

@@ -9,12 +9,15 @@
 # and a complete folder is never touched again.
 set -euo pipefail
 
-declare -A packages=(
-  [claude]=@anthropic-ai/claude-code@2.1.197
-  [codex]=@openai/codex@0.166.0
-  [gemini]=@google/gemini-cli@0.61.0
-  [opencode]=opencode-ai@1.18.33
-)
+package_of() {
+  case "$1" in
+    claude) echo @anthropic-ai/claude-code@2.1.197 ;;
+    codex) echo @openai/codex@0.166.0 ;;
+    gemini) echo @google/gemini-cli@0.61.0 ;;
+    opencode) echo opencode-ai@1.18.33 ;;
+    *) echo "unknown program $1; known: claude codex gemini opencode" >&2; exit 2 ;;
+  esac
+}
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/orchestrator-cc/engines"
 bin="$cache/bin"
 mkdir -p "$bin"
@@ -25,7 +28,7 @@ if command -v flock >/dev/null; then flock 9; fi
 
 for program in "${@:-claude codex gemini opencode}"; do
   for name in $program; do
-    package="${packages[$name]:?unknown program $name; known: ${!packages[*]}}"
+    package="$(package_of "$name")"
     home="$cache/$name-${package##*@}"
     if [ ! -e "$home/.complete" ]; then
       echo "installing $package" >&2
