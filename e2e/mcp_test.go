@@ -52,6 +52,32 @@ func (c *mcpClient) resource(uri string) string {
 	return read.Contents[0].Text
 }
 
+// shownServer is one configuration that docs/API.md gives to agent programs.
+type shownServer struct {
+	Command string
+	Args    []string
+	URL     string
+}
+
+func shownServers(t testing.TB) (servers []shownServer) {
+	t.Helper()
+	data, err := os.ReadFile("../docs/API.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasPrefix(line, `    {"mcpServers"`) {
+			continue
+		}
+		var config struct{ MCPServers map[string]shownServer }
+		if err := json.Unmarshal([]byte(line), &config); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		servers = append(servers, config.MCPServers["orchestrator-cc"])
+	}
+	return servers
+}
+
 // paneSecret is what the environment of an agent's pane proves itself with.
 func (c *company) paneSecret(agent string) string {
 	c.t.Helper()
@@ -82,7 +108,11 @@ func TestMCPStdio(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.project, "hello.go"), []byte("package hello\n\n// Greet greets.\nfunc Greet() string { return \"hi\" }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	user := connectMCP(t, &mcp.CommandTransport{Command: c.command("mcp")})
+	shown := shownServers(t)
+	if len(shown) != 2 || shown[0].Command != "orchestrator-cc" || !strings.HasSuffix(shown[1].URL, "/mcp") {
+		t.Fatalf("got %+v in the document, want a program and an address", shown)
+	}
+	user := connectMCP(t, &mcp.CommandTransport{Command: c.command(shown[0].Args...)})
 	if got, failed := user.call("delegate", map[string]any{"agent": "grand_boss", "text": "/say forty-two"}); failed || got != "forty-two\nGRAND BOSS OK" {
 		t.Errorf("got %q, want the answer", got)
 	}
