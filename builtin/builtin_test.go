@@ -281,3 +281,19 @@ func TestDraftAndPromptDoNotSpoilEachOther(t *testing.T) {
 		t.Errorf("got %q, want the draft as it was typed", got)
 	}
 }
+
+func TestInterruptTakesBackAPromptAndLeavesADraft(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.typed("a draft")
+	p.paste(protocol.Tag("iiiiii", "user"), "\n/say never")
+	p.typed("\x03\r")
+	if got := p.waitFor(protocol.ReportTyped, "").Text; got != "a draft" {
+		t.Errorf("got %q, want the draft alone", got)
+	}
+	for _, r := range p.reports() {
+		if r.Req == "iiiiii" {
+			t.Errorf("got %v, want nothing of the prompt that was taken back", r)
+		}
+	}
+}

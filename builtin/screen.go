@@ -71,7 +71,9 @@ func (s *screen) press(k key) pressed {
 		}
 		return submitted
 	case keyInterrupt:
-		s.draft.Reset()
+		// A prompt that was not submitted yet is taken back. A draft is not
+		// touched: the key may be the hub's; a person has Ctrl-U for it.
+		s.given.Reset()
 		s.redraw()
 		return interrupted
 	case keyClear:
