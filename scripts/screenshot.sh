@@ -13,7 +13,7 @@ export TMUX_TMPDIR="$work" XDG_RUNTIME_DIR="$work" HOME="$work"
 unset TMUX
 project="$work/project"
 mkdir -p "$project"
-[ -z "${SHOT_PROJECT:-}" ] || project="$SHOT_PROJECT"
+cp -R "${SHOT_PROJECT:-investigate/testdata/golden/go/tree}/." "$project"
 viewer() { tmux -L viewer "$@"; }
 finish() { viewer kill-server 2>/dev/null || true; (cd "$project" && "$bin" down >/dev/null 2>&1) || true; rm -rf "$work"; }
 trap finish EXIT
