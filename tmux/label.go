@@ -47,7 +47,7 @@ func sessionLook(session string) []string {
 		{"status-left-length", "40"},
 		{"status-left", "#[fg=cyan,bold] #{session_name} #[default]"},
 		{"status-right-length", "120"},
-		{"status-right", "#{@orch_status} #[dim]" + helpFormat + "#[default]"},
+		{"status-right", "#{@orch_status} #[dim]· " + helpFormat + "#[default]"},
 		{"message-style", "fg=default,bg=default,reverse"},
 	} {
 		out = append(out, command("set-option", "-t", session, kv[0], kv[1]))
