@@ -11,10 +11,12 @@ measure() { # BENCHTIME PACKAGE...
   [ $# -gt 1 ] || return 0
   go test -run '^$' -bench "${BENCH:-.}" -benchtime "$1" -p 1 -timeout 30m "${@:2}" >> "$raw" || status=$?
 }
-# Whole companies take all their samples within one iteration; the rest repeats.
-companies='/(e2e|hub|agents)$'
-measure 1x $(go list ${PACKAGES:-./...} | grep -E "$companies")
-measure "${BENCHTIME:-300ms}" $(go list ${PACKAGES:-./...} | grep -vE "$companies")
+# Whole companies take all their samples within one iteration, an exchange is
+# one sample, and the rest repeats for a while.
+rooms="$(go list ${PACKAGES:-./...})"
+measure 1x $(grep -E '/(e2e|hub)$' <<< "$rooms")
+measure "${EXCHANGES:-20}x" $(grep -E '/agents$' <<< "$rooms")
+measure "${BENCHTIME:-300ms}" $(grep -vE '/(e2e|hub|agents)$' <<< "$rooms")
 
 # A result is: name, iterations, then pairs of a value and its unit.
 awk '$1 == "pkg:" { pkg = $2 }
