@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -81,12 +82,7 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 	case "UserPromptSubmit":
 		return Word{Reports: m.begin(in.Prompt)}, nil
 	case "Stop":
-		reports, ask := m.end(p, in.Answer)
-		w := Word{Reports: reports}
-		if ask != "" {
-			w.Output = mustJSON(map[string]any{"decision": "block", "reason": ask})
-		}
-		return w, nil
+		return m.stop(p, in.Answer), nil
 	case "StopFailure":
 		return Word{Reports: m.fail(claudeFailure(in.Error, in.Details, in.Answer))}, nil
 	case "PermissionRequest":
@@ -116,11 +112,14 @@ func claudeFailure(kind, details, shown string) string {
 	return text
 }
 
-// mustJSON encodes what is always encodable.
+// mustJSON encodes what is always encodable, and leaves every character as it
+// is where JSON lets it.
 func mustJSON(value any) []byte {
-	data, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
 		panic(err)
 	}
-	return data
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -1,26 +1,52 @@
 package agents
 
 import (
+	"crypto/sha256"
 	"encoding/json"
-	"path/filepath"
+	"fmt"
 	"slices"
+	"strings"
 
 	"orchestrator-cc/protocol"
 )
 
-// codex is Codex. It tells of every turn that has ended, with the prompts and
-// the exact answer, as the last argument of the command it is told to run. The
-// setting goes on the command line, so the user's own file stays as it is and
-// still applies. Where prompts and answer do not fit into one argument, it
-// cannot tell, and the screen is read. Its hooks have no such bound, but it has
-// a person review each one first, and that review is the person's.
+// codex is Codex. Its hooks come with the command line, so the user's own file
+// stays as it is and still applies:
+//
+//	UserPromptSubmit -> accepted     PreToolUse, PostToolUse -> progress
+//	Stop -> the exact answer         Interrupt -> failed
+//
+// Codex runs a hook only once it is trusted, by a hash of what the hook is. The
+// hashes of ours go with them and hold for this start alone; any other hook
+// waits for its owner's review as before.
 type codex struct{}
 
+// codexEvents are the hooks of ours, by Codex's two names for each. Codex gives
+// an interrupt no more than three seconds.
+func codexEvents() []codexHook {
+	return []codexHook{
+		{"SessionStart", "session_start", hookSeconds}, {"UserPromptSubmit", "user_prompt_submit", hookSeconds},
+		{"PreToolUse", "pre_tool_use", hookSeconds}, {"PostToolUse", "post_tool_use", hookSeconds},
+		{"Stop", "stop", hookSeconds}, {"Interrupt", "interrupt", 3},
+	}
+}
+
+type codexHook struct {
+	event, label string
+	seconds      int
+}
+
 func (codex) start(p Program, m memory) (args, env []string, err error) {
-	notify := []string{p.Self, "hook", "--program", filepath.Join(p.Folder, programFile), "agent-turn-complete"}
 	// A shared background server would outlive the pane and call us from an
 	// environment of its own.
-	args = []string{"--no-daemon", "-c", "notify=" + string(mustJSON(notify))}
+	args = []string{"--no-daemon"}
+	var trust []string
+	for _, h := range codexEvents() {
+		setting, hash := h.setting(p.hookCommand(h.event))
+		args = append(args, "-c", setting)
+		trust = append(trust, fmt.Sprintf("%q={trusted_hash=%q}", "/<session-flags>/config.toml:"+h.label+":0:0", hash))
+	}
+	args = append(args, "-c", "hooks.state={"+strings.Join(trust, ",")+"}")
 	if p.Brief != "" {
 		// TOML's strings have JSON's escapes.
 		args = append(args, "-c", "developer_instructions="+string(mustJSON(p.Brief)))
@@ -31,21 +57,46 @@ func (codex) start(p Program, m memory) (args, env []string, err error) {
 	return args, nil, nil
 }
 
-func (codex) hear(p Program, m *memory, _ string, data []byte) (Word, error) {
+// setting is one hook as Codex is told of it, and the hash by which it is
+// trusted: that of its description as JSON in Codex's own form, with the keys
+// in order.
+func (h codexHook) setting(command string) (setting, hash string) {
+	type handler struct {
+		Async   bool   `json:"async"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+		Type    string `json:"type"`
+	}
+	identity := mustJSON(struct {
+		Event string    `json:"event_name"`
+		Hooks []handler `json:"hooks"`
+	}{h.label, []handler{{false, command, h.seconds, "command"}}})
+	return fmt.Sprintf(`hooks.%s=[{hooks=[{type="command",command=%s,timeout=%d}]}]`, h.event, mustJSON(command), h.seconds),
+		fmt.Sprintf("sha256:%x", sha256.Sum256(identity))
+}
+
+func (codex) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
-		Thread  string   `json:"thread-id"`
-		Prompts []string `json:"input-messages"`
-		Answer  string   `json:"last-assistant-message"`
+		Session    string `json:"session_id"`
+		Transcript string `json:"transcript_path"`
+		Prompt     string `json:"prompt"`
+		Answer     string `json:"last_assistant_message"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
 	}
-	var reports []protocol.Report
-	for _, prompt := range in.Prompts {
-		reports = append(reports, m.begin(prompt)...)
+	if in.Session != "" && in.Transcript != "" {
+		m.Session, m.Transcript, m.Resuming = in.Session, in.Transcript, false
 	}
-	if len(reports) > 0 { // it also tells of side conversations, such as for a title
-		m.Session, m.Told, m.Resuming = in.Thread, in.Thread != "", false
+	switch event {
+	case "SessionStart":
+		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
+	case "UserPromptSubmit":
+		return Word{Reports: m.begin(in.Prompt)}, nil
+	case "Stop":
+		return m.stop(p, in.Answer), nil
+	case "Interrupt":
+		return Word{Reports: m.fail("its turn was interrupted")}, nil
 	}
-	return Word{Reports: append(reports, m.answer(in.Answer)...)}, nil
+	return Word{Reports: m.alive()}, nil
 }

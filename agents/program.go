@@ -63,7 +63,7 @@ func Abilities(hooks string) string {
 	case config.HooksClaude:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
 	case config.HooksCodex:
-		return "tells what it answered while the conversation is short, then by its screen; approvals in the pane; goes on after a crash"
+		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
 	case config.HooksGemini, config.HooksOpenCode:
 		return "tells what it took and answered; approvals in the pane"
 	}
@@ -232,6 +232,17 @@ func (m *memory) end(p Program, text string) (reports []protocol.Report, ask str
 			fmt.Sprintf("Your reply does not end with your marker. Reply with this one line and nothing else: %s", protocol.Token(p.Marker, m.Req))
 	}
 	return m.answer(text), ""
+}
+
+// stop is the word on a turn that would end, of a program whose hook may keep
+// it from ending by saying what is still wanted.
+func (m *memory) stop(p Program, text string) (w Word) {
+	reports, ask := m.end(p, text)
+	w.Reports = reports
+	if ask != "" {
+		w.Output = mustJSON(map[string]any{"decision": "block", "reason": ask})
+	}
+	return w
 }
 
 // answer closes the turn with an answer, whatever it looks like.

@@ -83,9 +83,12 @@ func TestHooks(t *testing.T) {
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"StopFailure", map[string]any{"error": "rate_limit"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: rate_limit"}}, ""},
 		}},
-		{"a turn told at its end", config.HooksCodex, []hookCall{
-			{"agent-turn-complete", map[string]any{"thread-id": "t", "input-messages": []string{prompt("old111"), prompt("abc123")}, "last-assistant-message": token},
-				[]protocol.Report{{Event: protocol.ReportAccepted, Req: "old111"}, accepted, answer(token)}, ""},
+		{"a turn that somebody interrupts", config.HooksCodex, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"Interrupt", nil, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "its turn was interrupted"}}, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
+			{"Stop", map[string]any{"last_assistant_message": token}, []protocol.Report{answer("yes\n" + token)}, ""},
 		}},
 		{"an answer with repeated parts behind it", config.HooksGemini, []hookCall{
 			{"SessionStart", map[string]any{"source": "startup"}, []protocol.Report{{Event: protocol.ReportReady}}, "日本"},

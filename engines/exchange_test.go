@@ -38,7 +38,6 @@ func TestExchanges(t *testing.T) {
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
-			said := 0 // bytes of the conversation so far
 			for _, x := range exchanges() {
 				if p.most > 0 && len(x.body) > p.most {
 					continue
@@ -52,15 +51,6 @@ func TestExchanges(t *testing.T) {
 				}
 				if diff := cmp.Diff(typed(texts[0], "user", p.retyped(x.body))+p.adds, texts[0]); diff != "" {
 					t.Errorf("%s: prompt at the model (-want +got):\n%s", x.name, diff)
-				}
-				said += len(x.body) + len(x.answer)
-				if p.tells > 0 && said > p.tells {
-					// From here on the screen is the witness: rendered text, but
-					// complete up to the marker and with nothing behind it.
-					if !strings.HasSuffix(got, marker) || c.lastResult().Evidence != agents.ByToken {
-						t.Errorf("%s: got %.80q ... %.80q by %q, want it to end with the marker, by %q", x.name, got, got[max(0, len(got)-80):], c.lastResult().Evidence, agents.ByToken)
-					}
-					continue
 				}
 				if !p.channel {
 					continue

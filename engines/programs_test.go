@@ -15,7 +15,6 @@ type program struct {
 	prepare func(*company) map[string]string
 	channel bool // it tells the exact answer
 	most    int  // bytes of a prompt it takes; 0 is any
-	tells   int  // bytes of a whole conversation that its channel carries; 0 is any
 	// retypes is what its composer makes of some characters: pairs of old and new.
 	retypes []string
 	adds    string   // what its composer puts behind a prompt
@@ -62,7 +61,7 @@ func claude() program {
 
 func codex() program {
 	return program{
-		name: "codex", installed: true, channel: true, resumes: true, tells: 100_000,
+		name: "codex", installed: true, channel: true, resumes: true, mends: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.codex/config.toml", strings.Join([]string{
 				`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `check_for_update_on_startup = false`,
