@@ -134,6 +134,18 @@ func (t *tail) next(ctx context.Context) (*item, error) {
 	}
 }
 
+// entry reads one entry of the stream, unless that has forgotten it.
+func (s *Server) entry(ctx context.Context, seq uint64) (protocol.Entry, bool) {
+	if seq == 0 {
+		return protocol.Entry{}, false
+	}
+	it, err := s.tail(seq-1, "").next(ctx)
+	if err != nil || it.entry.Seq != seq {
+		return protocol.Entry{}, false
+	}
+	return it.entry, true
+}
+
 func rootOf(e protocol.Entry) string {
 	switch {
 	case e.Message != nil:

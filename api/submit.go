@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -27,7 +29,15 @@ type taskInput struct {
 	Context    map[string]any `json:"context,omitempty" doc:"agent, priority and timeout are honoured; the rest is handed to the agent as text"`
 }
 
-// Submitted tells that a task was taken.
+// What became of a task that was submitted. One is rejected that nothing is
+// wrong with, but for which the company has no room now; nothing of it is kept,
+// so that it may be sent again. What is wrong with a task is an error instead.
+const (
+	statusAccepted = "accepted"
+	statusRejected = "rejected"
+)
+
+// Submitted tells what became of a task that was submitted.
 type Submitted struct {
 	TaskID  string `json:"taskId"`
 	Status  string `json:"status" enum:"accepted,rejected"`
@@ -44,6 +54,9 @@ func (s *Server) submitTask(ctx context.Context, in *submitTask) (*body[Submitte
 		return nil, refuse(err)
 	}
 	receipt, err := s.take(ctx, c, in.Body, in.Idempotency)
+	if protocol.CodeOf(err) == protocol.CodeLimit && err != nil {
+		return answer(Submitted{TaskID: receipt.TaskID, Status: statusRejected, Message: err.Error()})
+	}
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -60,7 +73,7 @@ func (s *Server) take(ctx context.Context, c caller, in taskInput, once string) 
 	if err != nil {
 		return Submitted{}, err
 	}
-	request := protocol.TaskRequest(in.UserPrompt + wish.text)
+	request := protocol.SortedRequest(in.UserPrompt+wish.text, in.TaskType)
 	if wish.timeout > 0 {
 		ms := max(wish.timeout.Milliseconds(), 1)
 		request.TimeoutMS = &ms
@@ -69,6 +82,7 @@ func (s *Server) take(ctx context.Context, c caller, in taskInput, once string) 
 	if wish.priority != "" {
 		m = m.WithPriority(wish.priority)
 	}
+	m.Header.MessageID = protocol.NewID()
 	if once != "" {
 		m.Header.MessageID = onceID(c.session, once)
 	}
@@ -76,23 +90,40 @@ func (s *Server) take(ctx context.Context, c caller, in taskInput, once string) 
 	if c.who.AgentID != protocol.User {
 		session = "" // An agent's work belongs to the task it is at.
 	}
-	entry, err := s.hub.Submit(ctx, protocol.Accepted{Message: m, Session: session})
+	_, err = s.hub.Submit(ctx, protocol.Accepted{Message: m, Session: session})
 	if once != "" && err != nil && protocol.CodeOf(err) == protocol.CodeDuplicate {
-		return s.firstReceipt(m.Header.MessageID, c)
+		err = s.sameAsFirst(ctx, m)
 	}
-	if err != nil {
-		return Submitted{}, err
-	}
-	return Submitted{TaskID: entry.Message.Message.ID(), Status: "accepted", Message: "given to " + to.AgentID}, nil
+	return Submitted{TaskID: m.ID(), Status: statusAccepted, Message: "given to " + to.AgentID}, err
 }
 
-// firstReceipt answers a repeated submit as the first one was answered.
-func (s *Server) firstReceipt(id string, c caller) (Submitted, error) {
-	t, err := s.hub.Task(id)
-	if err != nil || !c.owns(t.Session) {
-		return Submitted{TaskID: id, Status: "accepted", Message: "taken before"}, nil
+// sameAsFirst checks that a repeated submit asks for what the first one asked
+// for; then it has the same receipt. What the stream no longer knows is taken
+// for the same.
+func (s *Server) sameAsFirst(ctx context.Context, m protocol.Message) error {
+	t, err := s.hub.Task(m.ID())
+	if err != nil {
+		return nil
 	}
-	return Submitted{TaskID: t.ID, Status: "accepted", Message: "given to " + t.Agent}, nil
+	first, ok := s.entry(ctx, t.Seq)
+	if !ok || first.Message == nil {
+		return nil
+	}
+	before := first.Message.Message
+	asked, err := json.Marshal(before.Payload)
+	if err != nil {
+		return fmt.Errorf("compare with task %s: %w", t.ID, err)
+	}
+	asks, err := json.Marshal(m.Payload)
+	if err != nil {
+		return fmt.Errorf("compare with task %s: %w", t.ID, err)
+	}
+	if before.To() == m.To() && before.Priority() == m.Priority() && bytes.Equal(asked, asks) {
+		return nil
+	}
+	fault := protocol.Faultf(protocol.CodeConflict, "was used for another task, %s", t.ID)
+	fault.Field = "Idempotency-Key"
+	return fault.Cure("send the same body again, or use a new key for a new task")
 }
 
 // onceID derives a message's id from what makes it the same message: a repeat

@@ -93,7 +93,7 @@ func TestSubmitOnce(t *testing.T) {
 	hub := apitest.New(nil)
 	socket, _ := serve(t, hub, api.Options{})
 	var hands sync.WaitGroup
-	receipts := make(chan string, 20)
+	receipts := make(chan string, 100)
 	for range cap(receipts) {
 		hands.Go(func() {
 			_, body := raw(t, socket, "POST", "/submit_task", chat, "Idempotency-Key", "k1")
@@ -114,6 +114,91 @@ func TestSubmitOnce(t *testing.T) {
 	raw(t, socket, "POST", "/submit_task", chat)
 	if got := len(hub.Tasks()); got != 4 {
 		t.Errorf("got %d tasks, want 4", got)
+	}
+}
+
+// TestSubmitOnceWithAnotherBody keeps a key for one task: what asks for
+// something else with it is refused, and the task stays as it was.
+func TestSubmitOnceWithAnotherBody(t *testing.T) {
+	t.Parallel()
+	hub := apitest.New(nil)
+	socket, _ := serve(t, hub, api.Options{})
+	const first = `{"sessionId":"s","userPrompt":"hi","taskType":"chat","context":{"timeout":"9s","cwd":"/x","n":1}}`
+	once := []string{"Idempotency-Key", "k1"}
+	_, receipt := raw(t, socket, "POST", "/submit_task", first, once...)
+	tests := []struct {
+		name, body string
+		status     int
+	}{
+		{"the same", first, 200},
+		{"the same in another order", `{"context":{"n":1,"cwd":"/x","timeout":"9s"},"taskType":"chat","userPrompt":"hi","sessionId":"s"}`, 200},
+		{"another prompt", strings.Replace(first, `"hi"`, `"ho"`, 1), 409},
+		{"another type", strings.Replace(first, "chat", "complex_task", 1), 409},
+		{"another agent", strings.Replace(first, `"cwd"`, `"agent":"middle_manager","cwd"`, 1), 409},
+		{"another priority", strings.Replace(first, `"cwd"`, `"priority":"high","cwd"`, 1), 409},
+		{"another timeout", strings.Replace(first, "9s", "8s", 1), 409},
+		{"another context", strings.Replace(first, "/x", "/y", 1), 409},
+	}
+	for _, tt := range tests {
+		status, body := raw(t, socket, "POST", "/submit_task", tt.body, once...)
+		if status != tt.status || status == 200 && body != receipt {
+			t.Errorf("%s: got %d %s, want %d", tt.name, status, body, tt.status)
+		}
+		if status == 409 && (!strings.Contains(body, `"field":"Idempotency-Key"`) || !strings.Contains(body, "use a new key")) {
+			t.Errorf("%s: got %s, want the key named and the cure", tt.name, body)
+		}
+	}
+	if got := len(hub.Tasks()); got != 1 {
+		t.Errorf("got %d tasks, want 1", got)
+	}
+}
+
+// TestSubmitRejected fills the company: a task too many is rejected, not an
+// error, and may be sent again with its key.
+func TestSubmitRejected(t *testing.T) {
+	t.Parallel()
+	hub := apitest.New(nil)
+	hub.Limit(1)
+	socket, _ := serve(t, hub, api.Options{})
+	raw(t, socket, "POST", "/submit_task", chat)
+	status, body := raw(t, socket, "POST", "/submit_task", chat, "Idempotency-Key", "k")
+	var got api.Submitted
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 || got.Status != "rejected" || got.TaskID == "" || !strings.Contains(got.Message, "open tasks") {
+		t.Fatalf("got %d %s, want it rejected, and why", status, body)
+	}
+	if status, body := raw(t, socket, "GET", "/tasks/"+got.TaskID+"/status", ""); status != 404 {
+		t.Errorf("got %d %s, want nothing kept of it", status, body)
+	}
+	hub.Limit(2)
+	if _, body := raw(t, socket, "POST", "/submit_task", chat, "Idempotency-Key", "k"); !strings.Contains(body, `"accepted"`) {
+		t.Errorf("got %s, want it accepted when there is room", body)
+	}
+}
+
+// TestStatusHasTheWholeResult asks for a task of which the hub keeps only the
+// beginning.
+func TestStatusHasTheWholeResult(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a long answer, ", 100)
+	hub := apitest.New(func(h *apitest.Hub, in protocol.Accepted) {
+		h.Reply(in.Message.ID(), long)
+		task, _ := h.Task(in.Message.ID())
+		task.Result, task.Text = long[:120]+"…", task.Text[:10]+"…"
+		h.PutTask(task)
+	})
+	socket, _ := serve(t, hub, api.Options{})
+	_, receipt := raw(t, socket, "POST", "/submit_task", strings.Replace(chat, `"hi"`, `"a long question"`, 1))
+	var taken api.Submitted
+	if err := json.Unmarshal([]byte(receipt), &taken); err != nil {
+		t.Fatal(err)
+	}
+	_, body := raw(t, socket, "GET", "/tasks/"+taken.TaskID+"/status", "")
+	var got api.Progress
+	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Result == nil || got.Result.Content != long {
+		t.Errorf("got %s, want the whole answer", body)
+	}
+	if _, body = raw(t, socket, "GET", "/tasks/"+taken.TaskID, ""); !strings.Contains(body, long) || !strings.Contains(body, "a long question") {
+		t.Errorf("got %s, want the whole question and answer", body)
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *Server) taskStatus(ctx context.Context, in *taskPath) (*body[Progress],
 	if err != nil {
 		return nil, refuse(err)
 	}
-	return answer(progressOf(t))
+	return answer(progressOf(s.whole(ctx, t)))
 }
 
 // progressOf words a task for a protocol that knows neither cancelling nor
@@ -84,7 +84,28 @@ func (s *Server) showTask(ctx context.Context, in *taskPath) (*body[protocol.Tas
 	if err != nil {
 		return nil, refuse(err)
 	}
-	return answer(t)
+	return answer(s.whole(ctx, t))
+}
+
+// whole puts the texts of a task that is over back as they were: the stream
+// has them in full where the task itself keeps only their beginning.
+func (s *Server) whole(ctx context.Context, t protocol.Task) protocol.Task {
+	if !t.State.Done() {
+		return t
+	}
+	if e, ok := s.entry(ctx, t.Seq); ok && e.Message != nil {
+		t.Text = e.Message.Message.Text()
+	}
+	e, ok := s.entry(ctx, t.ResultSeq)
+	if !ok || e.Message == nil {
+		return t
+	}
+	if t.State == protocol.TaskCompleted {
+		t.Result = e.Message.Message.Text()
+	} else {
+		t.Reason = e.Message.Message.Text()
+	}
+	return t
 }
 
 func (s *Server) controlTask(ctx context.Context, in *taskControl) (*body[Receipt], error) {

@@ -23,8 +23,8 @@ type book struct {
 
 	mu      sync.Mutex
 	ledger  *ledger.Ledger
-	claimed map[string]bool // ids admitted whose entry is not applied yet
-	changed chan struct{}   // closed and replaced whenever the ledger changed
+	claimed map[string]chan struct{} // ids admitted whose entry is not applied yet; closed when it is, or never will be
+	changed chan struct{}            // closed and replaced whenever the ledger changed
 	asked   asked
 
 	snapshotSeq uint64
@@ -35,7 +35,7 @@ const snapshotEvery = 50_000
 
 // openBook restores the newest snapshot and replays what came after it.
 func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, error) {
-	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]bool{}, changed: make(chan struct{}), asked: asked{}}
+	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]chan struct{}{}, changed: make(chan struct{}), asked: asked{}}
 	after := uint64(0)
 	if seq, data, ok := stream.Snapshot(); ok {
 		if err := l.Restore(data); err != nil {
@@ -80,7 +80,7 @@ func (b *book) apply(e protocol.Entry) {
 	b.ledger.Apply(e)
 	b.asked.apply(e)
 	if e.Message != nil {
-		delete(b.claimed, e.Message.Message.ID())
+		b.settle(e.Message.Message.ID())
 	}
 	close(b.changed)
 	b.changed = make(chan struct{})
@@ -161,26 +161,44 @@ func (b *book) await(ctx context.Context, seq uint64) error {
 	}
 }
 
-// admit checks a message against the ledger and what is on its way into it.
-func (b *book) admit(a *protocol.Accepted, now time.Time) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// admit checks a message against the ledger. One with the id of a message that
+// is on its way into it waits until that is there, or has failed: whoever sends
+// a thing twice at once learns what became of the first.
+func (b *book) admit(ctx context.Context, a *protocol.Accepted, now time.Time) error {
 	id := a.Message.ID()
-	if b.claimed[id] {
-		return protocol.Faultf(protocol.CodeDuplicate, "message %s was accepted already", id)
+	for {
+		b.mu.Lock()
+		first, busy := b.claimed[id]
+		if !busy {
+			err := b.ledger.Admit(a, now)
+			if err == nil {
+				b.claimed[id] = make(chan struct{})
+			}
+			b.mu.Unlock()
+			return err
+		}
+		b.mu.Unlock()
+		select {
+		case <-first:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	if err := b.ledger.Admit(a, now); err != nil {
-		return err
-	}
-	b.claimed[id] = true
-	return nil
 }
 
 // release forgets a message that was admitted but not appended.
 func (b *book) release(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.claimed, id)
+	b.settle(id)
+}
+
+// settle is called with the lock held.
+func (b *book) settle(id string) {
+	if claim, ok := b.claimed[id]; ok {
+		close(claim)
+		delete(b.claimed, id)
+	}
 }
 
 // questions counts the tool calls that wait for a person's word.

@@ -22,7 +22,7 @@ func (h *Hub) Submit(ctx context.Context, in protocol.Accepted) (protocol.Entry,
 	if err := in.Message.Validate(h.payloadLimit()); err != nil {
 		return protocol.Entry{}, err
 	}
-	if err := h.book.admit(&in, now); err != nil {
+	if err := h.book.admit(ctx, &in, now); err != nil {
 		return protocol.Entry{}, err
 	}
 	defer h.book.release(in.Message.ID())

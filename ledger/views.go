@@ -80,7 +80,7 @@ func (l *Ledger) Paused(agent string) bool { return l.seats[agent] != nil && l.s
 // view shows the node alone.
 func (n *node) view() protocol.Task {
 	t := protocol.Task{
-		ID: n.ID, Root: n.root.ID, Session: n.Session, From: n.From, Agent: n.seat.name, Text: n.Text, State: n.State,
+		ID: n.ID, Seq: n.Seq, Root: n.root.ID, Session: n.Session, From: n.From, Agent: n.seat.name, Text: n.Text, State: n.State,
 		Reason: n.Reason, Code: n.Code, Progress: n.Progress, Turns: n.Turns, Created: moment(n.Created), Updated: moment(n.Updated),
 		Result: n.Result, Evidence: n.Evidence, ResultSeq: n.ClosedSeq,
 	}

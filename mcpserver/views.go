@@ -67,11 +67,7 @@ func (s *Server) taskStatus(ctx context.Context, _ *mcp.CallToolRequest, in stat
 	if err != nil {
 		return reply{}, err
 	}
-	view := viewOf(task)
-	if view.Result != "" {
-		view.Result = s.whole(ctx, task)
-	}
-	return reply{data: view}, nil
+	return reply{data: viewOf(task)}, nil
 }
 
 func viewOf(t protocol.Task) taskView {
@@ -83,24 +79,4 @@ func viewOf(t protocol.Task) taskView {
 		v.Children = append(v.Children, viewOf(child))
 	}
 	return v
-}
-
-// wholePatience is more than reading one entry takes.
-const wholePatience = 5 * time.Second
-
-// whole is a task's result from the stream, where it stands in full. What the
-// task itself has will do where the stream has forgotten it.
-func (s *Server) whole(ctx context.Context, t protocol.Task) string {
-	if t.ResultSeq == 0 {
-		return t.Result
-	}
-	ctx, cancel := context.WithTimeout(ctx, wholePatience)
-	defer cancel()
-	for e, err := range s.o.Company.Watch(ctx, t.ID, t.ResultSeq-1) {
-		if err == nil && e.Seq == t.ResultSeq && e.Message != nil {
-			return e.Message.Message.Text()
-		}
-		break
-	}
-	return t.Result
 }

@@ -11,6 +11,7 @@ const ActionTask = "task"
 // taskParams carries the text of a request, content the text of an answer.
 type taskParams struct {
 	Text string `json:"text"`
+	Kind string `json:"task_type,omitempty"` // as the CLI to agent protocol sorts tasks
 }
 
 type content struct {
@@ -21,6 +22,11 @@ type content struct {
 // TaskRequest makes the payload which asks an agent to do what text says.
 func TaskRequest(text string) *RequestPayload {
 	return &RequestPayload{Action: ActionTask, Params: encode(taskParams{Text: text})}
+}
+
+// SortedRequest is TaskRequest for a task that has a type.
+func SortedRequest(text, kind string) *RequestPayload {
+	return &RequestPayload{Action: ActionTask, Params: encode(taskParams{Text: text, Kind: kind})}
 }
 
 // Info makes the payload of an event which just tells something.

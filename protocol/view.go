@@ -23,6 +23,7 @@ func (s TaskState) Done() bool {
 // Task is a request and what became of it. Its id is the request's message id.
 type Task struct {
 	ID       string    `json:"id"`
+	Seq      uint64    `json:"seq"` // the request's place in the stream
 	Root     string    `json:"root"`
 	Parent   string    `json:"parent,omitempty"`
 	Session  string    `json:"session,omitempty"`

@@ -16,6 +16,8 @@ import (
 
 // Hub is the company in memory. Make it with New.
 type Hub struct {
+	door     sync.Mutex // one message after the other
+	limit    int        // of open tasks; 0 = none
 	mu       sync.Mutex
 	entries  []protocol.Entry
 	grown    chan struct{} // closed and replaced when an entry comes
@@ -51,6 +53,16 @@ func New(react func(*Hub, protocol.Accepted)) *Hub {
 
 // Submit accepts a message by the rules of the protocol.
 func (h *Hub) Submit(_ context.Context, in protocol.Accepted) (protocol.Entry, error) {
+	entry, err := h.accept(&in)
+	if err == nil && h.react != nil {
+		h.react(h, in)
+	}
+	return entry, err
+}
+
+func (h *Hub) accept(in *protocol.Accepted) (protocol.Entry, error) {
+	h.door.Lock()
+	defer h.door.Unlock()
 	now := time.Now().UTC()
 	in.Message.Stamp(now)
 	if err := in.Message.Validate(protocol.MaxPayload); err != nil {
@@ -64,14 +76,21 @@ func (h *Hub) Submit(_ context.Context, in protocol.Accepted) (protocol.Entry, e
 		return protocol.Entry{}, protocol.Faultf(protocol.CodeDuplicate, "message %s was accepted before", m.ID())
 	}
 	if m.Header.Type == protocol.Request {
+		if h.limit > 0 && len(h.Tasks()) >= h.limit {
+			return protocol.Entry{}, protocol.Faultf(protocol.CodeLimit, "%s has %d open tasks", m.To(), h.limit)
+		}
 		in.Task = m.ID()
-		h.PutTask(protocol.Task{ID: m.ID(), Root: m.ID(), From: m.From(), Agent: m.To(), Text: m.Text(), State: protocol.TaskPending, Session: in.Session, Created: now, Updated: now})
+		seq := h.Overview().Hub.Seq + 1
+		h.PutTask(protocol.Task{ID: m.ID(), Seq: seq, Root: m.ID(), From: m.From(), Agent: m.To(), Text: m.Text(), State: protocol.TaskPending, Session: in.Session, Created: now, Updated: now})
 	}
-	entry := h.Append(protocol.Entry{Time: now, Kind: protocol.KindMessage, Message: &in})
-	if h.react != nil {
-		h.react(h, in)
-	}
-	return entry, nil
+	return h.Append(protocol.Entry{Time: now, Kind: protocol.KindMessage, Message: in}), nil
+}
+
+// Limit lets only so many tasks in.
+func (h *Hub) Limit(tasks int) {
+	h.door.Lock()
+	defer h.door.Unlock()
+	h.limit = tasks
 }
 
 func (h *Hub) knows(id string) bool {
@@ -106,7 +125,9 @@ func (h *Hub) Finish(id string, p protocol.Payload, closing protocol.Closing, ch
 	to, _ := h.Party(t.From)
 	m := protocol.New(from, to, p).About(id)
 	m.Stamp(time.Now())
-	h.Append(protocol.Entry{Kind: protocol.KindMessage, Message: &protocol.Accepted{Message: m, Task: t.Root, Session: t.Session, Closing: &closing}})
+	e := h.Append(protocol.Entry{Kind: protocol.KindMessage, Message: &protocol.Accepted{Message: m, Task: t.Root, Session: t.Session, Closing: &closing}})
+	t.ResultSeq = e.Seq
+	h.PutTask(t)
 }
 
 // Reply answers a task with a text.
