@@ -59,14 +59,13 @@ func (claude) start(p Program, m memory) (args, env []string, err error) {
 
 func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
-		Session    string          `json:"session_id"`
-		Transcript string          `json:"transcript_path"`
-		Prompt     string          `json:"prompt"`
-		Answer     string          `json:"last_assistant_message"`
-		Error      string          `json:"error"`
-		Details    string          `json:"error_details"`
-		Tool       string          `json:"tool_name"`
-		Input      json.RawMessage `json:"tool_input"`
+		Session    string `json:"session_id"`
+		Transcript string `json:"transcript_path"`
+		Prompt     string `json:"prompt"`
+		Answer     string `json:"last_assistant_message"`
+		Error      string `json:"error"`
+		Details    string `json:"error_details"`
+		toolCall
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
@@ -86,19 +85,26 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 	case "StopFailure":
 		return Word{Reports: m.fail(claudeFailure(in.Error, in.Details, in.Answer))}, nil
 	case "PermissionRequest":
-		return Word{Reports: m.alive(), Ask: &Question{
-			Tool: in.Tool, Input: in.Input,
-			Allow: claudeDecision(map[string]any{"behavior": "allow"}),
-			Deny:  claudeDecision(map[string]any{"behavior": "deny", "message": "A person has denied this."}),
-		}}, nil
+		return in.question(*m), nil
 	}
 	return Word{Reports: m.alive()}, nil
 }
 
-func claudeDecision(decision map[string]any) []byte {
-	return mustJSON(map[string]any{"hookSpecificOutput": map[string]any{
-		"hookEventName": "PermissionRequest", "decision": decision,
-	}})
+// toolCall is what PermissionRequest tells, in every program that has it.
+type toolCall struct {
+	Tool  string          `json:"tool_name"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+func (t toolCall) question(m memory) Word {
+	decision := func(d map[string]any) []byte {
+		return mustJSON(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d}})
+	}
+	return Word{Reports: m.alive(), Ask: &Question{
+		Tool: t.Tool, Input: t.Input,
+		Allow: decision(map[string]any{"behavior": "allow"}),
+		Deny:  decision(map[string]any{"behavior": "deny", "message": "A person has denied this."}),
+	}}
 }
 
 // claudeFailure words why the model gave no answer, as exactly as it is told.

@@ -15,6 +15,7 @@ import (
 //
 //	UserPromptSubmit -> accepted     PreToolUse, PostToolUse -> progress
 //	Stop -> the exact answer         Interrupt -> failed
+//	PermissionRequest -> a person decides
 //
 // Codex runs a hook only once it is trusted, by a hash of what the hook is. The
 // hashes of ours go with them and hold for this start alone; any other hook
@@ -27,6 +28,7 @@ func codexEvents() []codexHook {
 	return []codexHook{
 		{"SessionStart", "session_start", hookSeconds}, {"UserPromptSubmit", "user_prompt_submit", hookSeconds},
 		{"PreToolUse", "pre_tool_use", hookSeconds}, {"PostToolUse", "post_tool_use", hookSeconds},
+		{"PermissionRequest", "permission_request", permissionSeconds},
 		{"Stop", "stop", hookSeconds}, {"Interrupt", "interrupt", 3},
 	}
 }
@@ -81,6 +83,7 @@ func (codex) hear(p Program, m *memory, event string, data []byte) (Word, error)
 		Transcript string `json:"transcript_path"`
 		Prompt     string `json:"prompt"`
 		Answer     string `json:"last_assistant_message"`
+		toolCall
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
@@ -95,6 +98,8 @@ func (codex) hear(p Program, m *memory, event string, data []byte) (Word, error)
 		return Word{Reports: m.begin(in.Prompt)}, nil
 	case "Stop":
 		return m.stop(p, in.Answer), nil
+	case "PermissionRequest":
+		return in.question(*m), nil
 	case "Interrupt":
 		return Word{Reports: m.fail("its turn was interrupted")}, nil
 	}

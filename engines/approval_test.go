@@ -33,8 +33,8 @@ func TestApproval(t *testing.T) {
 				})
 				done := c.background(specialist, "実行してください。")
 				item := c.confirmation()
-				if item.Agent != specialist || !strings.Contains(item.Text, tool) || !strings.Contains(item.Text, proof) {
-					t.Errorf("got %s asking %q, want %s, %s and its arguments", item.Agent, item.Text, specialist, tool)
+				if item.Agent != specialist || !strings.Contains(item.Text, p.asks) || !strings.Contains(item.Text, proof) {
+					t.Errorf("got %s asking %q, want %s, %s and its arguments", item.Agent, item.Text, specialist, p.asks)
 				}
 				if _, err := os.Stat(proof); err == nil {
 					t.Error("got a command that ran before anybody decided")

@@ -25,7 +25,10 @@ type program struct {
 	// distrust makes it ask whether the folder is trusted, nil where it never
 	// does; the first choice is yes.
 	distrust func(*company)
-	shell    func(command string) (tool string, input any)
+	// shell is how its model asks for a command, and asks the tool's name as
+	// the program tells it to a person.
+	shell func(command string) (tool string, input any)
+	asks  string
 }
 
 const apiKey = "sk-ant-loopback-0123456789abcdef"
@@ -56,6 +59,7 @@ func claude() program {
 		shell: func(command string) (string, any) {
 			return "Bash", map[string]any{"command": command, "description": "a test"}
 		},
+		asks: "Bash",
 	}
 }
 
@@ -70,6 +74,10 @@ func codex() program {
 			}, "\n"))
 			return map[string]string{"LOOPBACK_KEY": "x", "CODEX_HOME": c.home() + "/.codex"}
 		},
+		shell: func(command string) (string, any) {
+			return "exec_command", map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
+		},
+		asks: "Bash",
 	}
 }
 
