@@ -44,7 +44,7 @@ func lineNumbers(text, pattern string, fold bool) []int {
 func TestSearchAgreesWithRegexp(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
-		"abc", "a.c", "(abc|bca)", "b+c", "^a", "c$", `\bab`, "a*", "[a-c]{2,3}K", "k", "ſ", "(a|b)*c", "世", "a世", "[^a]", `\w\W`, "x?", "(?:ab){2}", "ab|b|ca|K", "^$", `a\z`, "A|B|C|AB|BC|CK", "[ab]*a[ab]{6}",
+		"abc", "a.c", "(abc|bca)", "b+c", "^a", "c$", `\bab`, "a*", "[a-c]{2,3}K", "k", "ſ", "(a|b)*c", "世", "a世", "[^a]", `\w\W`, "x?", "(?:ab){2}", "ab|b|ca|K", "^$", `a\z`, "A|B|C|AB|BC|CK", "[ab]*a[ab]{6}", "[ab]+c[ab]", "[ab] [ab]k", "[a-k]s",
 	}
 	pieces := []string{"a", "b", "c", "A", "B", "C", "k", "K", "\u212a", "ſ", "世", "\n", "\n", "\r\n", " ", "\xff", "ab", "abc"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -3,6 +3,7 @@ package investigate
 import (
 	"bytes"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ type needle struct {
 	text []byte // lower case where fold is set
 	fold bool   // ASCII letters match in either case
 	rare int    // index of the byte that is least frequent in source code
+	rank int    // how rare that byte is
 	// whole is set where the pattern matches the needle and nothing else, as ^x$.
 	whole bool
 }
@@ -26,14 +28,14 @@ func newNeedle(text string, fold bool) needle {
 	if fold {
 		n.text = bytes.ToLower(n.text)
 	}
-	best := -1
+	n.rank = -1
 	for i, c := range n.text {
 		rank := strings.IndexByte(byFrequency, c)
 		if rank < 0 {
 			rank = len(byFrequency)
 		}
-		if rank > best {
-			best, n.rare = rank, i
+		if rank > n.rank {
+			n.rank, n.rare = rank, i
 		}
 	}
 	return n
@@ -112,10 +114,18 @@ const maxNeedles = 4
 // none where the pattern promises no string worth looking for.
 func needlesOf(re *syntax.Regexp) []needle {
 	set, ok := required(re)
-	if !ok || len(set) > maxNeedles || shortest(set) < 2 {
+	if !ok || !worthLooking(set) {
 		return nil
 	}
 	return set
+}
+
+// worthLooking says that the needles find candidates faster than the automaton
+// does. A single byte does so too, even a frequent letter, but for the blank,
+// which nearly every line has.
+func worthLooking(set []needle) bool {
+	single := len(set) == 1 && len(set[0].text) == 1 && set[0].text[0] != ' '
+	return len(set) <= maxNeedles && (shortest(set) >= 2 || single)
 }
 
 func required(re *syntax.Regexp) ([]needle, bool) {
@@ -144,7 +154,7 @@ func required(re *syntax.Regexp) ([]needle, bool) {
 		var best []needle
 		for _, sub := range re.Sub {
 			set, ok := required(sub)
-			if ok && (best == nil || shortest(set) > shortest(best)) {
+			if ok && (best == nil || rarer(set, best)) {
 				best = set
 			}
 		}
@@ -161,6 +171,16 @@ func required(re *syntax.Regexp) ([]needle, bool) {
 		return all, true
 	}
 	return nil, false
+}
+
+// rarer says that a finds fewer places than b: it is longer, or as long with
+// rarer bytes.
+func rarer(a, b []needle) bool {
+	if d := shortest(a) - shortest(b); d != 0 {
+		return d > 0
+	}
+	byRank := func(x, y needle) int { return x.rank - y.rank }
+	return slices.MinFunc(a, byRank).rank > slices.MinFunc(b, byRank).rank
 }
 
 func shortest(set []needle) int {

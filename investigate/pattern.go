@@ -72,7 +72,7 @@ func compileWords(p *pattern, words []string) (*pattern, error) {
 		return nil, err
 	}
 	all.exact, all.words, all.needles = false, true, nil
-	if needles != nil && len(needles) <= maxNeedles && shortest(needles) >= 2 {
+	if needles != nil && worthLooking(needles) {
 		all.needles = needles
 	}
 	return all, nil
