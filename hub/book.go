@@ -110,7 +110,9 @@ func (b *book) snapshot(seq uint64) {
 const keptFor = 30 * 24 * time.Hour
 
 // trim drops what is older than a moment and in the snapshot already. Times
-// rise with the entries, so the border is found by halving.
+// rise with the entries, so the border is found by halving. Where a clock was
+// set back they do not: then the border may be any that halving finds, and what
+// is dropped too early is still in the snapshot and in the journal.
 func (b *book) trim(snapshot uint64, before time.Time) error {
 	first := b.stream.First()
 	if first == 0 || first >= snapshot {

@@ -11,13 +11,19 @@ import (
 )
 
 // clerk does what is due without anybody asking: it writes the entries that
-// time or earlier entries made due, and cuts exchanges that were cancelled.
+// time or earlier entries made due, says when the clock was set back, and cuts
+// exchanges that were cancelled.
 func (h *Hub) clerk(ctx context.Context) error {
 	if err := h.giveUpTheDismissed(ctx); err != nil {
 		return ignoreEnd(ctx, err)
 	}
+	var clock *ruler
+	h.book.read(func(l *ledger.Ledger) { clock = newRuler(l.Clock()) })
 	done := ""
 	for ctx.Err() == nil {
+		if err := h.check(ctx, clock); err != nil {
+			return ignoreEnd(ctx, err)
+		}
 		changed := h.book.wait()
 		var plan ledger.Plan
 		h.book.read(func(l *ledger.Ledger) { plan = l.Next(time.Now().UTC()) })

@@ -77,6 +77,9 @@ type Ledger struct {
 	rules Rules
 	seq   uint64
 	clock int64 // the newest entry's time
+	// turned is the first entry whose time lies before that of an earlier one,
+	// until the hub tells by how much the clock was set back; 0: there is none.
+	turned uint64
 
 	seats map[string]*seat
 	order []*seat // the configured agents first, then those only the stream knows
@@ -131,7 +134,7 @@ func (l *Ledger) Apply(e protocol.Entry) {
 		return
 	}
 	l.seq = e.Seq
-	l.clock = max(l.clock, nanos(e.Time))
+	l.tell(e)
 	fits := false
 	switch {
 	case e.Message != nil:
@@ -141,7 +144,7 @@ func (l *Ledger) Apply(e protocol.Entry) {
 	case e.Agent != nil:
 		fits = true // the hub shows its agents as they are now
 	case e.Hub != nil:
-		fits = l.applyHub(e.Hub)
+		fits = l.applyHub(e)
 	}
 	if !fits {
 		l.anomalies++
@@ -172,12 +175,16 @@ func (l *Ledger) applyMessage(e protocol.Entry, a *protocol.Accepted) bool {
 	return true
 }
 
-// applyHub lets a new hub begin with agents that nobody stopped.
-func (l *Ledger) applyHub(c *protocol.HubChange) bool {
-	if c.Event == "started" {
+// applyHub lets a new hub begin with agents that nobody stopped, and with
+// timers that agree with its clock.
+func (l *Ledger) applyHub(e protocol.Entry) bool {
+	switch c := e.Hub; c.Event {
+	case "started":
 		for _, s := range l.order {
 			s.stopped = false
 		}
+	case protocol.ClockSetBack:
+		l.setBack(time.Duration(c.BackMS)*time.Millisecond, e.Time)
 	}
 	return true
 }

@@ -19,6 +19,7 @@ type saved struct {
 	Version   int           `json:"version"`
 	Seq       uint64        `json:"seq"`
 	Clock     int64         `json:"clock"`
+	Turned    uint64        `json:"turned,omitempty"`
 	Anomalies int           `json:"anomalies,omitempty"`
 	Seats     []savedSeat   `json:"seats"`
 	Nodes     []savedNode   `json:"nodes"`
@@ -63,7 +64,7 @@ type savedTree struct {
 // Snapshot writes the whole ledger as JSON. The same ledger always gives the
 // same bytes.
 func (l *Ledger) Snapshot() ([]byte, error) {
-	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Anomalies: l.anomalies, Tally: l.tally, Seen: l.packSeen(), Shelf: l.shelf.save()}
+	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally, Seen: l.packSeen(), Shelf: l.shelf.save()}
 	for _, t := range l.order {
 		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped}
 		if t.current != nil {
@@ -118,7 +119,7 @@ func (l *Ledger) Restore(data []byte) error {
 		return fmt.Errorf("read snapshot: %w", err)
 	}
 	fresh := New(l.rules)
-	fresh.seq, fresh.clock, fresh.anomalies = s.Seq, s.Clock, s.Anomalies
+	fresh.seq, fresh.clock, fresh.turned, fresh.anomalies = s.Seq, s.Clock, s.Turned, s.Anomalies
 	fresh.tally.restore(s.Tally)
 	for at := 0; at < len(s.Seen); at += len(key{}) {
 		fresh.seen[key(s.Seen[at:])] = struct{}{}

@@ -114,9 +114,15 @@ type AgentChange struct {
 	PID      int        `json:"pid,omitempty"`
 }
 
-// HubChange says that a hub started or stopped on this stream.
+// ClockSetBack is the event by which a hub tells that the machine's clock was
+// set back, and how far.
+const ClockSetBack = "clock_set_back"
+
+// HubChange says that a hub started or stopped on this stream, or that its
+// clock did not go on as clocks do.
 type HubChange struct {
-	Event   string `json:"event"` // started, stopped
+	Event   string `json:"event"` // started, stopped, clock_set_back
 	PID     int    `json:"pid"`
 	Version string `json:"version,omitempty"`
+	BackMS  int64  `json:"back_ms,omitempty"`
 }

@@ -35,7 +35,7 @@ func (s *Server) notice(c *client, block, line []byte) []byte {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
 	if block != nil {
 		if (string(word) == "%end" || string(word) == "%error") && bytes.Equal(rest, block) {
-			c.pong.Store(time.Now().UnixNano())
+			c.pong.Store(int64(time.Since(c.began)))
 			return nil
 		}
 		return block

@@ -51,7 +51,8 @@ type client struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	out   io.ReadCloser
-	pong  atomic.Int64 // when it last answered, in Unix nanoseconds
+	began time.Time
+	pong  atomic.Int64 // how long after its begin it last answered; a clock that is set does not matter so
 
 	greeted chan struct{} // closed at its first line
 	read    chan struct{} // closed when its output has ended
@@ -171,7 +172,7 @@ func (s *Server) connect() (*client, error) {
 	if e.down {
 		return nil, nil
 	}
-	c := &client{greeted: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
+	c := &client{began: time.Now(), greeted: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
 	c.cmd = exec.Command(s.o.Bin, append(s.base(), "-C", "attach-session", "-t", "="+s.o.Session)...)
 	c.cmd.Env = s.env
 	// A group of its own keeps a Ctrl-C at the terminal of this process away from it.
@@ -186,7 +187,6 @@ func (s *Server) connect() (*client, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("attach event client: %w", err)
 	}
-	c.pong.Store(time.Now().UnixNano())
 	e.current = c
 	// Whoever comes after a crash of this process can end a client that got stuck.
 	if err := os.WriteFile(s.pidPath(), []byte(strconv.Itoa(c.cmd.Process.Pid)), 0o600); err != nil {
@@ -208,7 +208,7 @@ func (s *Server) watch(ctx context.Context, c *client) {
 			return
 		case <-tick.C:
 		}
-		if time.Since(time.Unix(0, c.pong.Load())) > s.events.pingLimit+s.events.pingEvery {
+		if silent := time.Since(c.began) - time.Duration(c.pong.Load()); silent > s.events.pingLimit+s.events.pingEvery {
 			s.o.Log.Warn().Int("pid", c.cmd.Process.Pid).Msg("event client does not answer, making a new one")
 			c.stop()
 			return
