@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"orchestrator-cc/investigate"
@@ -77,7 +76,7 @@ func (b boss) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (s
 	case len(results) > 1 || results[0].From != m.Name:
 		return noMention(p.Body), nil // no investigation: passed on as it came
 	case results[0].Status == protocol.Failed:
-		return "", fmt.Errorf("%s could not investigate: %s", m.Name, results[0].Text)
+		return "", uselessf("%s could not investigate: %s", m.Name, results[0].Text)
 	}
 	return noMention(results[0].Text), nil
 }
