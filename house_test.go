@@ -47,7 +47,7 @@ func plan() map[string]room {
 		"agents":    {doors: []string{"protocol", "config"}, programs: true},
 		"builtin":   {doors: []string{"protocol", "investigate"}, words: []string{"todo", "fixme"}},
 		"hub":       {doors: []string{"protocol", "tmux", "investigate", "personalities", "config", "ledger", "bus", "logs", "agents"}, foreign: []string{"golang.org/x/sync"}},
-		"api":       {doors: []string{"protocol", "logs"}, foreign: []string{"github.com/danielgtaylor/huma/v2", "github.com/coder/websocket", "github.com/prometheus/client_golang"}},
+		"api":       {doors: []string{"protocol", "logs"}, foreign: []string{"github.com/danielgtaylor/huma/v2", "github.com/coder/websocket", "github.com/prometheus/common"}},
 		"mcpserver": {doors: []string{"protocol"}, foreign: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		"cmd":       {all: true, foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "charm.land/lipgloss/v2", "github.com/mattn/go-isatty", "golang.org/x/term"}},
 		"e2e":       {all: true, foreign: []string{"github.com/rogpeppe/go-internal"}},

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/api/apitest"
@@ -82,6 +84,10 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(page, want+"\n") {
 			t.Errorf("got %s, want %s in it", page, want)
 		}
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	if families, err := parser.TextToMetricFamilies(strings.NewReader(page)); err != nil || len(families) < 13 {
+		t.Errorf("got %d families, %v from the parser of Prometheus itself, want all of them", len(families), err)
 	}
 	if strings.Contains(page, "hidden") {
 		t.Error("got a session's words in the metrics, want none")

@@ -8,12 +8,13 @@ import (
 
 func newApproveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "approve ID",
-		Short:   "Let an agent use the tool it asks for",
-		Example: "  orchestrator-cc approve 3f2a9c1b",
-		GroupID: groupSteer,
-		Args:    takes(false),
-		RunE:    func(c *cobra.Command, args []string) error { return runDecide(c.Context(), a, args[0], true) },
+		Use:               "approve ID",
+		Short:             "Let an agent use the tool it asks for",
+		Example:           "  orchestrator-cc approve 3f2a9c1b",
+		GroupID:           groupSteer,
+		Args:              takes(false),
+		ValidArgsFunction: a.completeQuestions,
+		RunE:              func(c *cobra.Command, args []string) error { return runDecide(c.Context(), a, args[0], true) },
 	}
 }
 

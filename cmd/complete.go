@@ -64,6 +64,22 @@ func (a *app) completeTasksThat(c *cobra.Command, args []string, fits func(proto
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeQuestions offers what waits for approval.
+func (a *app) completeQuestions(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var ids []string
+	if len(args) == 0 {
+		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
+			items, err := hub.Inbox(ctx)
+			for _, item := range items {
+				if err == nil && item.Kind == api.KindConfirmation {
+					ids = append(ids, short(item.ID)+"\t"+item.Agent+": "+shorten(oneLine(item.Text), 40))
+				}
+			}
+		})
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeEngines offers the engines of the project's configuration.
 func (a *app) completeEngines(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	cfg := config.Default()
@@ -91,6 +107,13 @@ func (a *app) ask(ctx context.Context, question func(context.Context, *api.Clien
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionPatience)
 	defer cancel()
+	if a.getenv(envURL) != "" {
+		if hub, err := a.connectFar(ctx); err == nil {
+			defer hub.Close()
+			question(ctx, hub.Client)
+		}
+		return
+	}
 	p, _, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return

@@ -1,6 +1,9 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +36,7 @@ func newKeysAdd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "add NAME",
 		Short:   "Make a key and print it, once",
-		Example: "  orchestrator-cc keys add ci --scope read --scope submit --expires 720h",
+		Example: "  orchestrator-cc keys add ci --scope read --scope submit --expires 30d",
 		Args:    takes(false),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.name = args[0]
@@ -41,8 +44,57 @@ func newKeysAdd(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&o.scopes, "scope", nil, "what it may do: read, submit, approve, admin (repeat the flag)")
-	c.Flags().DurationVar(&o.expires, "expires", 0, "how long it is good for, as 720h (default: until it is revoked)")
+	c.Flags().Var((*lifetime)(&o.expires), "expires", "how long it is good for, as 30d or 12h (default: until it is revoked)")
+	_ = c.RegisterFlagCompletionFunc("scope", completeScopes) // The flag is there.
 	return c
+}
+
+// lifetime is a duration on the command line that may count in days.
+type lifetime time.Duration
+
+func (l *lifetime) String() string { return "" } // until it is revoked
+func (l *lifetime) Type() string   { return "duration" }
+
+// Set reads a duration and says how one is written.
+func (l *lifetime) Set(text string) error {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			*l = lifetime(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if _, number := strconv.ParseFloat(text, 64); err != nil && number == nil {
+		return fmt.Errorf("write it with a unit, such as %sd for days or %sh for hours", text, text)
+	}
+	if err != nil {
+		return errors.New("write a duration, such as 30d or 12h")
+	}
+	if d <= 0 {
+		return errors.New("write a duration above 0; leave it out for a key that does not expire")
+	}
+	*l = lifetime(d)
+	return nil
+}
+
+func completeScopes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, s := range api.Scopes() {
+		names = append(names, string(s))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeKeys offers the names of the keys there are.
+func (a *app) completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if keys, err := a.keys(); err == nil && len(args) == 0 {
+		all, _ := keys.List() // What cannot be read cannot be offered.
+		for _, k := range all {
+			names = append(names, k.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // runKeysAdd makes a key for a person. An agent that could make one for itself
@@ -129,10 +181,11 @@ func runKeysList(a *app, asJSON bool) error {
 
 func newKeysRevoke(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke NAME",
-		Short:   "Take a key back; from now on it is refused",
-		Example: "  orchestrator-cc keys revoke ci",
-		Args:    takes(false),
+		Use:               "revoke NAME",
+		Short:             "Take a key back; from now on it is refused",
+		Example:           "  orchestrator-cc keys revoke ci",
+		Args:              takes(false),
+		ValidArgsFunction: a.completeKeys,
 		RunE: func(_ *cobra.Command, args []string) error {
 			keys, err := a.keys()
 			if err != nil {

@@ -94,9 +94,6 @@ type mcpDesk struct {
 	reach func(context.Context) (*link, error)
 }
 
-// codeNoHub tells a program that there is nobody to ask.
-const codeNoHub protocol.Code = "E_NO_HUB"
-
 // with asks a living hub, and words what goes wrong for a program.
 func (d *mcpDesk) with(ctx context.Context, ask func(*link) error) error {
 	hub, err := d.reach(ctx)
@@ -115,7 +112,7 @@ func asFault(err error) error {
 	}
 	code := protocol.CodeInternal
 	if errors.Is(err, errNoHub) || errors.Is(err, api.ErrUnreachable) {
-		code = codeNoHub
+		code = protocol.CodeNoHub
 	}
 	text, hint := explain(err, "orchestrator-cc mcp")
 	return &protocol.Fault{Code: code, Message: text, Hint: hint}

@@ -38,6 +38,7 @@ everything. Programs need a key: orchestrator-cc keys add NAME --scope submit`,
 	f.StringVar(&o.port, "port", "", "the port on 127.0.0.1 (default: api.listen of the configuration, else "+defaultPort+")")
 	f.StringVar(&o.config, "config", "", "the configuration (default: config/cc-cluster.yaml, else the built-in one)")
 	f.StringVar(&o.engine, "engine", "", "the engine of every agent that names none (default: as configured)")
+	_ = c.RegisterFlagCompletionFunc("engine", a.completeEngines) // The flag is there.
 	f.StringVar(&o.prompt, "prompt", "", "a first task for the boss; its answer goes to stdout")
 	return c
 }

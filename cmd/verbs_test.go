@@ -80,6 +80,11 @@ func TestVerbs(t *testing.T) {
 		{"completion of what can be retried", []string{"__complete", "retry", ""}, 0, "bbbbbbbb\tstuck\n:4", ""},
 		{"completion of what can be cancelled", []string{"__complete", "cancel", ""}, 0, "bbbbbbbb\tstuck\n:4", ""},
 		{"completion of engines", []string{"__complete", "up", "--engine", ""}, 0, "auto\nbuiltin\nchat\n", ""},
+		{"completion of engines to serve", []string{"__complete", "serve", "--engine", ""}, 0, "auto\nbuiltin\nchat\n", ""},
+		{"completion of scopes", []string{"__complete", "keys", "add", "x", "--scope", ""}, 0, "read\nsubmit\napprove\nadmin\n:4", ""},
+		{"a key for no unit of time", []string{"keys", "add", "x", "--scope", "read", "--expires", "5"}, 2, "", "such as 5d for days"},
+		{"a key for days", []string{"keys", "add", "x", "--scope", "read", "--expires", "5d"}, 0, "occ_", ""},
+		{"a key for no time", []string{"keys", "add", "x", "--scope", "read", "--expires", "0s"}, 2, "", "above 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 	CodeLimit        Code = "E_LIMIT"
 	CodeMention      Code = "E_MENTION"
 	CodeStorage      Code = "E_STORAGE"
+	CodeNoHub        Code = "E_NO_HUB" // there is nobody to ask
 	CodeInternal     Code = "E_INTERNAL"
 )
 
@@ -41,7 +42,7 @@ func (c Code) ErrorType() ErrorType {
 		return ErrValidation
 	case CodeTimeout, CodeExpired:
 		return ErrTimeout
-	case CodeNotSubmitted, CodeNotAccepted, CodeAgentDied, CodeLimit, CodeStorage:
+	case CodeNotSubmitted, CodeNotAccepted, CodeAgentDied, CodeLimit, CodeStorage, CodeNoHub:
 		return ErrResource
 	case CodeAgentFailed, CodeCancelled, CodeUndecidable:
 		return ErrExecution
