@@ -30,6 +30,7 @@ const (
 type Client struct {
 	base        string // in front of every path
 	credentials string // the Authorization header, "" for none
+	session     string // the session it works in, "" for the default one
 	http        *http.Client
 }
 
@@ -49,6 +50,9 @@ func NewClient(socket, secret string) *Client {
 	}
 	return c
 }
+
+// In makes the client work in one session of its key.
+func (c *Client) In(session string) { c.session = session }
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -215,6 +219,9 @@ func (c *Client) request(ctx context.Context, method, path string, in any, after
 	}
 	if c.credentials != "" {
 		req.Header.Set("Authorization", c.credentials)
+	}
+	if c.session != "" {
+		req.Header.Set(sessionHeader, c.session)
 	}
 	if after > 0 {
 		req.Header.Set("Last-Event-ID", strconv.FormatUint(after, 10))

@@ -128,6 +128,19 @@ func TestJournal(t *testing.T) {
 			t.Errorf("%d lines: got %d, %v, want %d from %q", tt.lines, len(got), err, tt.want, tt.first)
 		}
 	}
+	var all []string
+	for l, err := range client.WholeJournal(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l.Content)
+	}
+	if len(all) != 10 || all[0] != "hop 0" || all[9] != "hop 2499" {
+		t.Errorf("got %q, want all ten hops", all)
+	}
+	if _, body := raw(t, socket, "GET", "/journal?from=2&lines=1", ""); !strings.Contains(body, `"hop 0"`) || strings.Contains(body, "hop 24") {
+		t.Errorf("got %s, want the first line from there on", body)
+	}
 	if _, err := client.Journal(t.Context(), 0); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("got %v, want none refused", err)
 	}

@@ -95,6 +95,7 @@ func (a *app) connectFar(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
+	client.In(a.getenv(envSession))
 	if err := client.Await(ctx, hubBack); err != nil {
 		client.Close()
 		if errors.Is(err, api.ErrUnreachable) {
@@ -103,6 +104,15 @@ func (a *app) connectFar(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	return &link{Client: client}, nil
+}
+
+// here refuses a verb that works on this machine while the environment names a
+// hub elsewhere, which is likely what was meant.
+func (a *app) here(what string) error {
+	if a.getenv(envURL) == "" {
+		return nil
+	}
+	return withHint(usagef("%s, and %s names one elsewhere", what, envURL), "type it there, or unset %s for the project here", envURL)
 }
 
 // withHub runs a verb's work with a living hub.

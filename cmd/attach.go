@@ -39,6 +39,9 @@ func newAttachCommand(a *app) *cobra.Command {
 // runAttach replaces this process by a tmux client. The session is asked, not
 // the hub: a session can be watched while its hub is on its way back.
 func runAttach(ctx context.Context, a *app, o attachOptions) error {
+	if err := a.here("a session is attached to on the hub's own machine"); err != nil {
+		return err
+	}
 	p, _, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return err

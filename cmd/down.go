@@ -36,6 +36,9 @@ func newDownCommand(a *app) *cobra.Command {
 func runDown(ctx context.Context, a *app) error {
 	ctx, cancel := context.WithTimeout(ctx, downPatience)
 	defer cancel()
+	if a.getenv(envURL) != "" {
+		return a.downThere(ctx)
+	}
 	p, _, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return err
@@ -72,6 +75,20 @@ func runDown(ctx context.Context, a *app) error {
 		a.err.printf("%d tasks are unfinished; they go on at the next: orchestrator-cc up\n", unfinished)
 	}
 	return nil
+}
+
+// downThere ends a hub elsewhere, which takes a key with the scope admin.
+func (a *app) downThere(ctx context.Context) error {
+	return a.withHub(ctx, func(hub *link) error {
+		if err := hub.Shutdown(ctx); err != nil {
+			return err
+		}
+		if err := hub.Gone(ctx); err != nil {
+			return withHint(errors.New("the hub was asked to end but goes on"), "look at it on its own machine with: orchestrator-cc doctor")
+		}
+		a.out.printf("the hub at %s is down\n", a.getenv(envURL))
+		return nil
+	})
 }
 
 // askDown asks a living hub to end everything, and waits until it has. It

@@ -203,6 +203,9 @@ func newKeysRevoke(a *app) *cobra.Command {
 // keys is the file of keys of the project here, whose state folder is made
 // where it is missing.
 func (a *app) keys() (*api.Keys, error) {
+	if err := a.here("keys are kept on the hub's own machine"); err != nil {
+		return nil, err
+	}
 	p, _, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return nil, err

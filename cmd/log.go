@@ -43,13 +43,6 @@ func newLogCommand(a *app) *cobra.Command {
 }
 
 func runLog(ctx context.Context, a *app, o logOptions) error {
-	path, err := a.journal(ctx)
-	if err != nil {
-		return err
-	}
-	if err := a.checkFilters(ctx, path, o); err != nil {
-		return err
-	}
 	shown := false
 	show := func(l logs.Line) error {
 		if !o.about(l) {
@@ -64,6 +57,26 @@ func runLog(ctx context.Context, a *app, o logOptions) error {
 		e.SetEscapeHTML(false)
 		return e.Encode(l)
 	}
+	read := a.logHere
+	if a.getenv(envURL) != "" {
+		read = a.logThere
+	}
+	err := read(ctx, o, show)
+	if err == nil && !shown && !o.follow {
+		a.err.printf("no hops yet\n")
+	}
+	return err
+}
+
+// logHere reads the journal of the project here, which needs no hub.
+func (a *app) logHere(ctx context.Context, o logOptions, show func(logs.Line) error) error {
+	path, err := a.journal(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.checkFilters(ctx, path, o); err != nil {
+		return err
+	}
 	filter := logs.Filter{Agent: o.agent}
 	if o.follow {
 		return logs.Follow(ctx, path, show, logs.FollowOptions{Filter: filter})
@@ -76,10 +89,68 @@ func runLog(ctx context.Context, a *app, o logOptions) error {
 			return err
 		}
 	}
-	if !shown {
-		a.err.printf("no hops yet\n")
-	}
 	return nil
+}
+
+// logThere reads the journal of a hub elsewhere, as far as the key may.
+func (a *app) logThere(ctx context.Context, o logOptions, show func(logs.Line) error) error {
+	return a.withHub(ctx, func(hub *link) error {
+		if err := hub.checkNames(ctx, o); err != nil {
+			return err
+		}
+		filter, last := logs.Filter{Agent: o.agent}, uint64(0)
+		for l, err := range hub.WholeJournal(ctx) {
+			if err != nil {
+				return fmt.Errorf("read the journal: %w", err)
+			}
+			last = l.Seq
+			if err := showMatch(filter, l, show); err != nil {
+				return err
+			}
+		}
+		if !o.follow {
+			return nil
+		}
+		for e, err := range hub.Watch(ctx, "", last) {
+			if ctx.Err() != nil {
+				return nil // Ctrl-C is how this ends.
+			}
+			if err != nil {
+				return err
+			}
+			if l, ok := logs.LineOf(e); ok {
+				if err := showMatch(filter, l, show); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func showMatch(f logs.Filter, l logs.Line, show func(logs.Line) error) error {
+	if !f.Match(l) {
+		return nil
+	}
+	return show(l)
+}
+
+// checkNames refuses names that the hub does not know.
+func (l *link) checkNames(ctx context.Context, o logOptions) error {
+	if o.agent != "" && !slices.Contains([]string{protocol.User, protocol.Hub, protocol.All}, o.agent) {
+		overview, err := l.Overview(ctx)
+		if err != nil {
+			return err
+		}
+		if names := agentNames(overview); !slices.Contains(names, o.agent) {
+			return unknownAgent(o.agent, names)
+		}
+	}
+	if o.task == "" {
+		return nil
+	}
+	_, err := l.Task(ctx, o.task)
+	return err
 }
 
 // about tells whether a line is of the task that was asked for.

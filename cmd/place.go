@@ -24,6 +24,7 @@ const (
 	envURL      = "ORCHESTRATOR_CC_URL"    // a hub elsewhere
 	envKey      = "ORCHESTRATOR_CC_KEY"    // the key for it
 	envKeyFile  = "ORCHESTRATOR_CC_KEY_FILE"
+	envSession  = "ORCHESTRATOR_CC_SESSION" // the session there; the default one where it is not set
 	// envFingerprint is the SHA-256 of its certificate, where that is self-made.
 	envFingerprint = "ORCHESTRATOR_CC_FINGERPRINT"
 )
