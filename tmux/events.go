@@ -142,7 +142,8 @@ func (s *Server) attend(ctx context.Context) error {
 }
 
 // attach starts a client and its reader, and holds back our own commands until the client speaks: tmux crashes when
-// it has something to tell a control client that has not yet introduced itself.
+// it has something to tell a control client that has not yet introduced itself. Commands of others cannot be held
+// back, but the introduction is short: see bare.
 func (s *Server) attach() (*client, error) {
 	s.gate.Lock()
 	defer s.gate.Unlock()
@@ -173,8 +174,8 @@ func (s *Server) connect() (*client, error) {
 		return nil, nil
 	}
 	c := &client{began: time.Now(), greeted: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{})}
-	c.cmd = exec.Command(s.o.Bin, append(s.base(), "-C", "attach-session", "-t", "="+s.o.Session)...)
-	c.cmd.Env = s.env
+	c.cmd = exec.Command(s.o.Bin, append(s.base(), "-C", "attach-session", "-E", "-t", "="+s.o.Session)...)
+	c.cmd.Env = bare(s.env)
 	// A group of its own keeps a Ctrl-C at the terminal of this process away from it.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
@@ -193,6 +194,20 @@ func (s *Server) connect() (*client, error) {
 		s.o.Log.Warn().Err(err).Msg("event client is not on record")
 	}
 	return c, nil
+}
+
+// bare leaves what tmux itself needs. A client introduces itself variable by variable, and a large environment would
+// take long; -E keeps the session from taking over what is missing here.
+func bare(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "TERM", "TMUX_TMPDIR", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE":
+			out = append(out, kv)
+		}
+	}
+	return out
 }
 
 // watch pings the client, and ends it when it stops answering or ctx ends. The reader goes on until the client is gone.

@@ -2,10 +2,13 @@ package tmux_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -264,19 +267,60 @@ func TestNobodyListeningDoesNotHoldUpThePanes(t *testing.T) {
 	waitText(t, pane, "finished")
 }
 
-// tmux crashes when it has news for a control client that is just introducing itself. A build right after a shutdown
-// makes much news, and the event client comes back in the midst of it.
-func TestBuildingWhileTheClientAttachesDoesNotCrashTheServer(t *testing.T) {
+// tmux crashes when it has news for a control client that is just introducing itself. Here each client takes long to:
+// it has an environment of a megabyte, which it sends variable by variable.
+func TestNewsWhileTheClientAttachesDoNotCrashTheServer(t *testing.T) {
 	t.Parallel()
-	s := tmux.New(tmuxtest.Options(t))
-	build(t, s, five())
+	o := tmuxtest.Options(t)
+	dir := t.TempDir()
+	sizes := filepath.Join(dir, "sizes")
+	o.Bin = slowClient(t, dir, sizes)
+	s := tmux.New(o)
+	panes := build(t, s, five())
 	tmuxtest.Run(t, s)
-	for range 5 {
-		if err := s.Shutdown(t.Context()); err != nil {
+	pid := serverPID(t, s)
+	for round := range 3 {
+		if err := syscall.Kill(s.ClientPID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		build(t, s, five())
-		serverPID(t, s)
+		for i := 0; len(lines(t, sizes)) < round+2 || !s.Connected(); i++ {
+			if err := s.Command(t.Context(), "select-pane", "-t", panes[1+i%5].ID); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
 	}
-	tmuxtest.Eventually(t, tmuxtest.Wait, s.Connected)
+	if got := serverPID(t, s); got != pid {
+		t.Errorf("server: got pid %d, want %d still", got, pid)
+	}
+	// The driver's own share in the length of an introduction.
+	for _, size := range lines(t, sizes) {
+		if n, err := strconv.Atoi(strings.TrimSpace(size)); err != nil || n > 2000 {
+			t.Errorf("environment of the client: got %s bytes, want little", size)
+		}
+	}
+}
+
+// slowClient is a tmux whose control clients note the size of their environment and then get a large one.
+func slowClient(t *testing.T, dir, sizes string) string {
+	t.Helper()
+	path := filepath.Join(dir, "tmux")
+	script := `#!/bin/sh
+case " $* " in
+*' -C '*)
+  env | wc -c >> ` + sizes + `
+  i=0; while [ $i -lt 5000 ]; do export FAT$i=` + strings.Repeat("x", 200) + `; i=$((i+1)); done ;;
+esac
+exec tmux "$@"
+`
+	program(t, path, script)
+	return path
+}
+
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(data)))
 }

@@ -1,6 +1,9 @@
 package tmux
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetPing makes the watch over the event client quick enough for a test.
 func (s *Server) SetPing(every, limit time.Duration) {
@@ -19,3 +22,9 @@ func (s *Server) ClientPID() int {
 
 // SocketPath is where the server's socket is.
 func (s *Server) SocketPath() string { return s.socketPath() }
+
+// Command runs one command as the driver itself does.
+func (s *Server) Command(ctx context.Context, args ...string) error {
+	_, err := s.run(ctx, args...)
+	return err
+}
