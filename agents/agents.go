@@ -139,6 +139,9 @@ type Failure struct {
 	// Again says that another attempt cannot do the work twice: nothing was
 	// typed, or the process died, or the turn was interrupted and is over.
 	Again bool
+	// Until is when the quota or the rate limit ends that was hit, where the
+	// program tells.
+	Until time.Time
 }
 
 func (f *Failure) Error() string { return f.Reason }

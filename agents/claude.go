@@ -83,12 +83,18 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 	case "Stop":
 		return m.stop(p, in.Answer), nil
 	case "StopFailure":
+		if in.Error == claudeLimited {
+			return Word{Reports: m.wall(claudeFailure(in.Error, in.Details, in.Answer))}, nil
+		}
 		return Word{Reports: m.fail(claudeFailure(in.Error, in.Details, in.Answer))}, nil
 	case "PermissionRequest":
 		return in.question(*m), nil
 	}
 	return Word{Reports: m.alive()}, nil
 }
+
+// claudeLimited is Claude Code's word for a quota or a rate limit.
+const claudeLimited = "rate_limit"
 
 // toolCall is what PermissionRequest tells, in every program that has it.
 type toolCall struct {

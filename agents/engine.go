@@ -19,6 +19,7 @@ type Engine struct {
 	Dialog    []*regexp.Regexp // a question only a person may answer
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
 	Footer    []*regexp.Regexp // drawn below a finished answer
+	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
 	Submit    []string         // keys; Enter
 	Interrupt []string         // keys; none: a turn cannot be interrupted
 	MaxPrompt int              // bytes; 1 MiB
@@ -43,6 +44,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 	}{
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
 		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
+		{"wall", c.Wall, &e.Wall},
 	} {
 		for _, pattern := range list.from {
 			compiled, err := regexp.Compile(pattern)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"orchestrator-cc/config"
 	"orchestrator-cc/protocol"
@@ -251,6 +252,15 @@ func (m *memory) answer(text string) []protocol.Report {
 // fail closes the turn without one.
 func (m *memory) fail(why string) []protocol.Report {
 	return m.close(protocol.ReportFailed, why)
+}
+
+// wall closes it at a quota or a rate limit, in the program's own words.
+func (m *memory) wall(words string) []protocol.Report {
+	reports := m.close(protocol.ReportWall, words)
+	for i := range reports {
+		reports[i].Until = resetOf(words, time.Now())
+	}
+	return reports
 }
 
 func (m *memory) close(event protocol.ReportEvent, text string) []protocol.Report {

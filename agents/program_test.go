@@ -69,6 +69,11 @@ func TestHooks(t *testing.T) {
 			{"UserPromptSubmit", map[string]any{"prompt": "hello"}, nil, ""},
 			{"Stop", map[string]any{"last_assistant_message": "hello"}, nil, ""},
 		}},
+		{"a rate limit", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"StopFailure", map[string]any{"error": "rate_limit", "last_assistant_message": "API Error: Request rejected (429)"},
+				[]protocol.Report{{Event: protocol.ReportWall, Req: "abc123", Text: "the model gave no answer: rate_limit: API Error: Request rejected (429)"}}, ""},
+		}},
 		{"a forgotten marker", config.HooksClaude, []hookCall{
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
@@ -81,7 +86,7 @@ func TestHooks(t *testing.T) {
 		}},
 		{"a model that fails", config.HooksClaude, []hookCall{
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
-			{"StopFailure", map[string]any{"error": "rate_limit"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: rate_limit"}}, ""},
+			{"StopFailure", map[string]any{"error": "server_error"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: server_error"}}, ""},
 		}},
 		{"a turn that somebody interrupts", config.HooksCodex, []hookCall{
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},

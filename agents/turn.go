@@ -166,7 +166,7 @@ func (t *turn) listen() {
 
 func (t *turn) note(r protocol.Report) {
 	t.accepted = t.accepted || r.Event != protocol.ReportReady
-	if r.Event == protocol.ReportAnswer || r.Event == protocol.ReportFailed {
+	if r.Event == protocol.ReportAnswer || r.Event == protocol.ReportFailed || r.Event == protocol.ReportWall {
 		t.report = &r
 	}
 }

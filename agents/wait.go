@@ -43,7 +43,7 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 	)
 	for {
 		if t.report != nil {
-			return t.reported()
+			return t.reported(ctx)
 		}
 		s, v, err := t.see(ctx, shallow)
 		if err != nil {
@@ -65,6 +65,9 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 		t.partial = text
 		if seen.need >= 0 && now.Sub(since) >= seen.need && (t.quiet || same) {
 			return t.collect(ctx, s, seen)
+		}
+		if f := t.walled(seen, v, now); f != nil {
+			return Answer{}, f
 		}
 		if err := t.progress(ctx, s, v, began); err != nil {
 			return Answer{}, err
@@ -230,12 +233,18 @@ func roomy(s Screen, e Engine) bool {
 }
 
 // reported ends the turn by what the channel said.
-func (t *turn) reported() (Answer, error) {
+func (t *turn) reported(ctx context.Context) (Answer, error) {
 	if err := t.reach(protocol.Taken, ByChannel); err != nil {
 		return Answer{}, err
 	}
 	t.eye.open = false
-	if t.report.Event == protocol.ReportFailed {
+	switch t.report.Event {
+	case protocol.ReportWall:
+		return Answer{}, atWall(t.report.Text, t.report.Until)
+	case protocol.ReportFailed:
+		if f := t.blocked(ctx); f != nil {
+			return Answer{}, f
+		}
 		// The program says itself that the turn is over, so nothing goes on.
 		return Answer{}, failure(protocol.CodeAgentFailed, !t.report.Final, "%s", t.report.Text)
 	}
@@ -249,7 +258,7 @@ func (t *turn) exited(ctx context.Context, s Screen) (Answer, error) {
 	t.listen()
 	if t.report != nil {
 		t.set(died, exitReason(s), s)
-		return t.reported()
+		return t.reported(ctx)
 	}
 	e := t.opts.Engine
 	if !e.Multiline {

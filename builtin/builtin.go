@@ -190,6 +190,9 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 	case err != nil:
 		var useless *uselessError
 		r := protocol.Report{Event: protocol.ReportFailed, Req: p.Req, Text: err.Error(), Final: errors.As(err, &useless)}
+		if wall := (*wallError)(nil); errors.As(err, &wall) {
+			r.Event, r.Until = protocol.ReportWall, wall.until
+		}
 		if err := a.append(r); err != nil {
 			return err
 		}
@@ -237,6 +240,14 @@ func (a *agent) append(r protocol.Report) error {
 type uselessError struct{ why string }
 
 func (u *uselessError) Error() string { return u.why }
+
+// wallError ends a turn at a quota or a rate limit.
+type wallError struct {
+	why   string
+	until time.Time // zero: nobody says
+}
+
+func (w *wallError) Error() string { return w.why }
 
 func uselessf(format string, args ...any) error {
 	return &uselessError{fmt.Sprintf(format, args...)}

@@ -156,7 +156,7 @@ func TestTurnsThatEndBadly(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, body, want string }{
 		{"told to fail", "/fail no luck", "no luck"},
-		{"unknown command", "/dance", "unknown command /dance; use /say, /think, /lines, /fail, /die, /delegate or /shell"},
+		{"unknown command", "/dance", "unknown command /dance; use /say, /think, /lines, /fail, /wall, /die, /delegate or /shell"},
 		{"no shell", "/shell ls", "/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time"},
 		{"bad duration", "/think soon", `/think needs a duration, got "soon"`},
 		{"bad number", "/lines many", `/lines needs a number, got "many"`},

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"orchestrator-cc/protocol"
 )
@@ -110,9 +112,26 @@ func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(strin
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10)) // what there is of an explanation
-		return "", fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
+		err := fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
+		if response.StatusCode == http.StatusTooManyRequests {
+			err = &wallError{err.Error(), retryAfter(response.Header.Get("Retry-After"), time.Now())}
+		}
+		return "", err
 	}
 	return readReply(io.LimitReader(response.Body, maxReply), say)
+}
+
+// retryAfter reads the header in which a server says when it is to be asked
+// again: in so many seconds, or at a date.
+func retryAfter(value string, now time.Time) time.Time {
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return now.Add(time.Duration(seconds) * time.Second)
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // frame is one piece of a reply, in either format.

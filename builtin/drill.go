@@ -18,6 +18,7 @@ import (
 //	/think 2s              work for that long first
 //	/lines N               answer with N numbered lines
 //	/fail REASON           end the turn as a failure
+//	/wall TIME             until that moment (RFC 3339) end the turn at a rate limit
 //	/die                   end the program, as a crash would
 //	/delegate AGENT        ask AGENT; the indented lines below are its prompt
 //	/shell COMMAND         run COMMAND once a person has approved it; off
@@ -61,6 +62,14 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			}
 		case "/fail":
 			return "", errors.New(rest)
+		case "/wall":
+			until, err := time.Parse(time.RFC3339, rest)
+			if err != nil {
+				return "", uselessf("/wall needs a moment such as 2026-02-01T10:30:00Z, got %q", rest)
+			}
+			if time.Now().Before(until) {
+				return "", &wallError{"the drill's rate limit is reached", until}
+			}
 		case "/die":
 			return "", ErrQuit
 		case "/delegate":
@@ -75,7 +84,7 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			}
 			answer = append(answer, output)
 		default:
-			return "", uselessf("unknown command %s; use /say, /think, /lines, /fail, /die, /delegate or /shell", word)
+			return "", uselessf("unknown command %s; use /say, /think, /lines, /fail, /wall, /die, /delegate or /shell", word)
 		}
 	}
 	return strings.Join(answer, "\n"), nil

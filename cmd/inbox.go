@@ -66,6 +66,14 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: deny " + short(item.ID) + "\n")
 		return b.String()
 	}
+	switch item.Kind {
+	case protocol.InboxLimited:
+		b.WriteString("  it goes on by itself; to try now: orchestrator-cc resume " + item.Agent + "\n")
+		return b.String()
+	case protocol.InboxDegraded:
+		b.WriteString("  look at its pane: orchestrator-cc attach " + item.Agent + ", and at its program: orchestrator-cc doctor\n")
+		return b.String()
+	}
 	if item.Kind == protocol.InboxDialog || item.Task == "" {
 		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")
 		return b.String()

@@ -11,7 +11,7 @@ import (
 func newResumeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "resume AGENT",
-		Short:             "Deliver to a paused agent again",
+		Short:             "Deliver to a paused or limited agent again",
 		Example:           "  orchestrator-cc resume testing_specialist",
 		GroupID:           groupSteer,
 		Args:              takes(false),

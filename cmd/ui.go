@@ -251,7 +251,7 @@ func agentTone(s protocol.AgentState) tone {
 		return green
 	case protocol.Busy:
 		return blue
-	case protocol.Waiting, protocol.Degraded, protocol.Starting, protocol.Paused:
+	case protocol.Waiting, protocol.Degraded, protocol.Starting, protocol.Paused, protocol.Limited:
 		return yellow
 	case protocol.Dead:
 		return red

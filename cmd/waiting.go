@@ -72,6 +72,8 @@ func held(t protocol.Task, s protocol.AgentStatus) string {
 		return fmt.Sprintf("%s needs you: %s; look at it with: orchestrator-cc attach %s", s.Name, oneLine(s.Reason), s.Name)
 	case protocol.Paused:
 		return fmt.Sprintf("%s is paused; let it go on with: orchestrator-cc resume %s", s.Name, s.Name)
+	case protocol.Limited:
+		return fmt.Sprintf("%s: %s; try now with: orchestrator-cc resume %s", s.Name, oneLine(s.Reason), s.Name)
 	case protocol.Dead, protocol.Degraded:
 		return fmt.Sprintf("%s is %s: %s", s.Name, s.State, oneLine(s.Reason))
 	case protocol.Starting:

@@ -145,6 +145,7 @@ type Engine struct {
 	Dialog      []string // regexps: a line of a question that only a person may answer
 	Composer    []string // regexps: the line in which a prompt is being typed
 	Footer      []string // regexps: a line that the program draws below a finished answer
+	Wall        []string // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
 	Submit      []string // keys by their tmux names
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes

@@ -61,6 +61,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"dialog":      patterns(&e.Dialog),
 		"composer":    patterns(&e.Composer),
 		"footer":      patterns(&e.Footer),
+		"wall":        patterns(&e.Wall),
 		"submit":      words(&e.Submit),
 		"interrupt":   words(&e.Interrupt),
 		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),

@@ -27,9 +27,19 @@ func (h *Hub) decorate(ctx context.Context) error {
 		}
 		bell = waiting
 		sleep(ctx, time.Now().Add(pause), nil, nil)
-		sleep(ctx, time.Time{}, changed, h.redraw)
+		sleep(ctx, firstUntil(o.Agents), changed, h.redraw)
 	}
 	return nil
+}
+
+// firstUntil is when the first wall ends, which nothing else tells of.
+func firstUntil(agents []protocol.AgentStatus) (first time.Time) {
+	for _, a := range agents {
+		if !a.Until.IsZero() && (first.IsZero() || a.Until.Before(first)) {
+			first = a.Until
+		}
+	}
+	return first
 }
 
 // draw writes the labels and the status line that are not drawn yet. A new
@@ -81,7 +91,7 @@ func colourOf(s protocol.AgentState) string {
 		return "cyan"
 	case protocol.Idle:
 		return "green"
-	case protocol.Waiting, protocol.Paused:
+	case protocol.Waiting, protocol.Paused, protocol.Limited:
 		return "yellow"
 	case protocol.Dead, protocol.Degraded:
 		return "red"

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
@@ -52,10 +53,23 @@ func (w *worker) status(l *ledger.Ledger) protocol.AgentStatus {
 	case len(next) > 0 && !next[0].RetryAt.IsZero():
 		s.Reason = fmt.Sprintf("attempt %d failed; tries again at %s", next[0].Attempt-1, next[0].RetryAt.Local().Format("15:04:05"))
 	}
+	if wall, ok := l.Wall(w.Name, time.Now()); ok && (s.State == protocol.Idle || s.State == protocol.Starting) {
+		s.State, s.Since, s.Until = protocol.Limited, wall.Since, wall.Until
+		s.Reason = fmt.Sprintf("%s; goes on at %s", wall.Reason, clock(wall.Until))
+	}
 	if l.Paused(w.Name) {
 		s.State, s.Reason = protocol.Paused, "paused; type: orchestrator-cc resume "+w.Name
 	}
 	return s
+}
+
+// clock is a moment as a person reads it: today's by its time alone.
+func clock(at time.Time) string {
+	at = at.Local()
+	if at.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format("Jan 2 15:04")
 }
 
 // screen is what a person has to decide on, while the agent waits for one.
@@ -68,10 +82,20 @@ func (w *worker) screen() string {
 	return w.agent.Status().Screen
 }
 
-// dialog is the inbox item of an agent that waits for a person.
-func (w *worker) dialog(s protocol.AgentStatus) protocol.InboxItem {
-	return protocol.InboxItem{
-		ID: w.Name, Kind: protocol.InboxDialog, Agent: w.Name, Task: s.Task,
-		Text: s.Reason, Since: s.Since, Screen: w.screen(),
+// item is what the inbox says of an agent, where there is something to do for
+// a person.
+func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
+	kind := ""
+	switch s.State {
+	case protocol.Waiting:
+		kind = protocol.InboxDialog
+	case protocol.Limited:
+		kind = protocol.InboxLimited
+	case protocol.Degraded:
+		kind = protocol.InboxDegraded
 	}
+	return protocol.InboxItem{
+		ID: w.Name, Kind: kind, Agent: w.Name, Task: s.Task,
+		Text: s.Reason, Since: s.Since, Until: s.Until, Screen: w.screen(),
+	}, kind != ""
 }

@@ -95,8 +95,8 @@ func (h *Hub) Overview() protocol.Overview {
 		}
 	})
 	for _, a := range o.Agents {
-		if a.State == protocol.Waiting {
-			o.Inbox = append(o.Inbox, h.workers[a.Name].dialog(a))
+		if item, ok := h.workers[a.Name].item(a); ok {
+			o.Inbox = append(o.Inbox, item)
 		}
 	}
 	o.Hub = h.health()

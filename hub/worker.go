@@ -264,7 +264,7 @@ func (w *worker) interrupt(ctx context.Context) error {
 func failure(err error) ledger.Failure {
 	var f *agents.Failure
 	if errors.As(err, &f) {
-		return ledger.Failure{Code: f.Code, Reason: f.Reason, Partial: f.Partial, Again: f.Again, Truncated: f.Truncated}
+		return ledger.Failure{Code: f.Code, Reason: f.Reason, Partial: f.Partial, Again: f.Again, Truncated: f.Truncated, Until: f.Until}
 	}
 	return ledger.Failure{Code: protocol.CodeInternal, Reason: err.Error()}
 }

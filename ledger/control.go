@@ -62,7 +62,7 @@ func (l *Ledger) applyToAgents(m protocol.Message, c protocol.Command) bool {
 		case protocol.Shutdown:
 			s.stopped = true
 		case protocol.Resume:
-			s.paused, s.stopped = false, false
+			s.paused, s.stopped, s.wall.Until = false, false, 0
 			continue
 		}
 		if m.Priority() == protocol.Critical && s.busy != nil {

@@ -269,6 +269,7 @@ func (l *Ledger) applyAnswered(e protocol.Entry, p *parcel, s *protocol.Step) bo
 		return false
 	}
 	l.reached(p)
+	p.seat.wall = wall{}
 	l.end(p, protocol.Answered)
 	n := p.node
 	if n == nil {
@@ -302,11 +303,16 @@ func (l *Ledger) applyUndone(e protocol.Entry, p *parcel, s *protocol.Step) bool
 	again := s.Again
 	if p.Overtaken { // an order stopped it: that is not the attempt's fault
 		p.Overtaken, again = false, again || s.Code == protocol.CodeCancelled
+	} else if s.Code == protocol.CodeWall && again {
+		p.seat.hit(e, s) // nor is a wall, which holds everything for this agent
 	} else {
 		p.Used++
 	}
 	if again && p.Used <= l.rules.Retry.Max {
 		p.NotBefore = nanos(e.Time) + int64(l.rules.Retry.delay(p.Used, p.id(), p.Attempt))
+		if s.Code == protocol.CodeWall {
+			p.NotBefore = 0 // its seat waits, and a person may end that
+		}
 		if n == nil {
 			p.seat.enqueue(p)
 		}

@@ -22,6 +22,7 @@ type seat struct {
 	open    int                // tasks that are not over
 	paused  bool
 	stopped bool
+	wall    wall
 }
 
 func (s *seat) belongsTo(group string) bool {
@@ -132,6 +133,9 @@ func byOrder(a, b *parcel) int { return cmp.Compare(a.Order, b.Order) }
 func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 	if s.busy != nil || s.paused || s.stopped || !s.known {
 		return nil, 0
+	}
+	if s.wall.Until > now {
+		return nil, s.wall.Until
 	}
 	if c := s.current; c != nil {
 		if p := c.parcel; p != nil && p.waits() {

@@ -23,6 +23,7 @@ type Failure struct {
 	Partial   string
 	Again     bool // another attempt cannot do the work twice
 	Truncated bool
+	Until     time.Time // when the quota or rate limit ends that was hit, where that is known
 }
 
 // errorDetails is what our errors tell beyond their message.
@@ -65,6 +66,7 @@ func (l *Ledger) Fail(d Delivery, f Failure, now time.Time) []protocol.Entry {
 	}
 	s := d.step(protocol.Undone)
 	s.Code, s.Reason, s.Text, s.Again, s.Truncated = f.Code, f.Reason, f.Partial, f.Again, f.Truncated
+	s.Until = f.Until
 	return []protocol.Entry{stepEntry(now, s)}
 }
 

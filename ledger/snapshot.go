@@ -34,6 +34,7 @@ type savedSeat struct {
 	Current string `json:"current,omitempty"`
 	Paused  bool   `json:"paused,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
+	Wall    wall   `json:"wall,omitzero"`
 }
 
 type savedNode struct {
@@ -66,7 +67,7 @@ type savedTree struct {
 func (l *Ledger) Snapshot() ([]byte, error) {
 	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally, Seen: l.packSeen(), Shelf: l.shelf.save()}
 	for _, t := range l.order {
-		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped}
+		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall}
 		if t.current != nil {
 			one.Current = t.current.ID
 		}
@@ -126,7 +127,7 @@ func (l *Ledger) Restore(data []byte) error {
 	}
 	for _, t := range s.Seats {
 		seat := fresh.seat(t.Name)
-		seat.paused, seat.stopped = t.Paused, t.Stopped
+		seat.paused, seat.stopped, seat.wall = t.Paused, t.Stopped, t.Wall
 	}
 	for _, one := range s.Nodes {
 		fresh.restoreNode(one)

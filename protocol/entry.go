@@ -85,6 +85,9 @@ type Step struct {
 	Reason   string   `json:"reason,omitempty"` // for a person
 	// Again says that another attempt cannot do the work twice.
 	Again bool `json:"again,omitempty"`
+	// Until is when a quota or a rate limit ends that ended the attempt, where
+	// that is known.
+	Until time.Time `json:"until,omitzero"`
 	// Text is the partial answer of a failed attempt, or an answer that
 	// delegated or belongs to an event: one that no message carries.
 	Text      string `json:"text,omitempty"`
@@ -102,7 +105,8 @@ const (
 	Waiting  AgentState = "waiting_for_human"
 	Degraded AgentState = "degraded"
 	Dead     AgentState = "dead"
-	Paused   AgentState = "paused" // shown for an agent whose deliveries are held
+	Paused   AgentState = "paused"  // shown for an agent whose deliveries are held
+	Limited  AgentState = "limited" // shown for one whose deliveries wait for a quota or a rate limit to end
 )
 
 // AgentChange says that an agent changed.

@@ -29,6 +29,7 @@ const (
 	CodeCancelled    Code = "E_CANCELLED"
 	CodeUndecidable  Code = "E_UNDECIDABLE"
 	CodeLimit        Code = "E_LIMIT"
+	CodeWall         Code = "E_RATE_LIMITED"
 	CodeMention      Code = "E_MENTION"
 	CodeStorage      Code = "E_STORAGE"
 	CodeNoHub        Code = "E_NO_HUB" // there is nobody to ask
@@ -42,7 +43,7 @@ func (c Code) ErrorType() ErrorType {
 		return ErrValidation
 	case CodeTimeout, CodeExpired:
 		return ErrTimeout
-	case CodeNotSubmitted, CodeNotAccepted, CodeAgentDied, CodeLimit, CodeStorage, CodeNoHub:
+	case CodeNotSubmitted, CodeNotAccepted, CodeAgentDied, CodeLimit, CodeWall, CodeStorage, CodeNoHub:
 		return ErrResource
 	case CodeAgentFailed, CodeCancelled, CodeUndecidable:
 		return ErrExecution

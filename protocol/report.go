@@ -15,6 +15,7 @@ const (
 	ReportProgress ReportEvent = "progress" // it is still at work on Req
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
+	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
 	ReportTyped    ReportEvent = "typed"    // a person typed Text here, as a task for this agent
 )
 
@@ -26,6 +27,7 @@ type Report struct {
 	Req   string      `json:"req,omitempty"`
 	Text  string      `json:"text,omitempty"`
 	Final bool        `json:"final,omitempty"` // on failed: another attempt would fail alike
+	Until time.Time   `json:"until,omitzero"`  // on wall: when it ends, where that is known
 	Time  time.Time   `json:"time"`
 }
 

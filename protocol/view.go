@@ -80,22 +80,26 @@ type AgentStatus struct {
 	Restarts     int        `json:"restarts,omitempty"`
 	LastActivity time.Time  `json:"last_activity,omitzero"`
 	Since        time.Time  `json:"since,omitzero"` // of the state
+	Until        time.Time  `json:"until,omitzero"` // of limited: when it goes on by itself
 }
 
 // The kinds of inbox items that the hub itself makes.
 const (
 	InboxNeedsHuman = "needs_human" // a task that nobody but a person can bring further
 	InboxDialog     = "dialog"      // a pane in which a person has to do something
+	InboxDegraded   = "degraded"    // an agent that is not what its engine describes
+	InboxLimited    = "limited"     // an agent that waits for a quota or a rate limit to end
 )
 
 // InboxItem is something that waits for a person.
 type InboxItem struct {
 	ID     string    `json:"id"`   // the task, or the agent
-	Kind   string    `json:"kind"` // needs_human, dialog
+	Kind   string    `json:"kind"` // needs_human, dialog, degraded, limited
 	Agent  string    `json:"agent"`
 	Task   string    `json:"task,omitempty"`
 	Text   string    `json:"text"`
 	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until,omitzero"` // of limited: when it is over by itself
 	Screen string    `json:"screen,omitempty"`
 }
 

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -81,6 +82,7 @@ type Turn struct {
 	Tool   *Tool
 	Status int           // an HTTP error instead of a turn
 	Error  string        // its message
+	Header http.Header   // sent with it
 	After  time.Duration // silence before the first byte
 	Pace   time.Duration // silence between the pieces of the text
 	Broken bool          // the connection breaks off in the middle of the text
@@ -191,6 +193,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if turn.Status != 0 {
+		maps.Copy(w.Header(), turn.Header)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(turn.Status)
 		json.NewEncoder(w).Encode(format.fail(turn.Status, turn.Error))

@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// wallStill is how long a screen that shows a wall must rest: programs that try
+// again by themselves show it too, and go on.
+const wallStill = 3 * time.Second
+
+// wall is a quota or a rate limit, as a program tells of it.
+type wall struct {
+	text  string
+	until time.Time // zero: it does not say
+}
+
+// wall finds the engine's word for a wall in some lines. A program breaks its
+// lines, so each is also read together with the next one.
+func (e Engine) wall(lines []string, now time.Time) (wall, bool) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		row := strings.TrimRight(lines[i], " ")
+		if i+1 < len(lines) {
+			row = strings.TrimRight(row+" "+strings.Trim(lines[i+1], gutter), " ")
+		}
+		for _, p := range e.Wall {
+			if m := p.FindStringSubmatch(row); m != nil {
+				w := wall{text: strings.Trim(row, gutter), until: resetOf(row, now)}
+				if at := p.SubexpIndex("reset"); at >= 0 && m[at] != "" {
+					w.until = resetOf("at "+m[at], now)
+				}
+				return w, true
+			}
+		}
+	}
+	return wall{}, false
+}
+
+// walled says that the turn has ended at a wall, by the screen: the program
+// shows it in place of an answer, takes input again, and rests.
+func (t *turn) walled(seen sight, v view, now time.Time) *Failure {
+	if len(seen.reply.own) > 0 || !v.ready || v.dialog || !seen.region.found || t.eye.stillFor(now) < wallStill {
+		return nil
+	}
+	w, ok := t.opts.Engine.wall(seen.reply.lines, now)
+	if !ok {
+		return nil
+	}
+	t.eye.open = false
+	return atWall(w.text, w.until)
+}
+
+// blocked finds the wall behind a turn of which the channel says only that it
+// failed: in its words, or on the screen.
+func (t *turn) blocked(ctx context.Context) *Failure {
+	now := time.Now()
+	if w, ok := t.opts.Engine.wall(strings.Split(t.report.Text, "\n"), now); ok {
+		return atWall(w.text, w.until)
+	}
+	s, v, err := t.see(ctx, shallow)
+	if err != nil {
+		return nil
+	}
+	seen := t.weigh(s, v, now)
+	if w, ok := t.opts.Engine.wall(seen.reply.lines, now); ok && seen.region.found {
+		return atWall(w.text, w.until)
+	}
+	return nil
+}
+
+// atWall is the end of a turn that was cut off by a quota or a rate limit. It
+// is over, so that another attempt cannot do its work twice.
+func atWall(text string, until time.Time) *Failure {
+	f := failure(protocol.CodeWall, true, "%s", text)
+	f.Until = until
+	return f
+}

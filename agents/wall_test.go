@@ -1,0 +1,55 @@
+package agents_test
+
+import (
+	"errors"
+	"regexp"
+	"testing"
+	"time"
+
+	"orchestrator-cc/agents"
+	"orchestrator-cc/agents/agentstest"
+	"orchestrator-cc/protocol"
+)
+
+// walls are the patterns of an engine that shows its limits.
+func walls(o *agents.Options) {
+	o.Engine.Wall = []*regexp.Regexp{regexp.MustCompile(`^● Limit reached`), regexp.MustCompile(`quota is used up, back (?P<reset>.*)`)}
+}
+
+// A program that shows a wall in place of an answer has hit it; one that only
+// speaks of it in an answer has not.
+func TestWallOnTheScreen(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, said string
+		wall       bool
+		wait       time.Duration // 0: it does not say
+	}{
+		{"with its end", "Limit reached. Try again in 2h.", true, 2 * time.Hour},
+		{"on two lines", "Limit reached. Try again in\n2h.", true, 2 * time.Hour},
+		{"with a named group", "the quota is used up, back 11:59 pm", true, 0},
+		{"without its end", "Limit reached.", true, 0},
+		{"spoken of", "Limit reached. Try again in 2h.\n{token}", false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, setup{script: agentstest.Script{Kind: agentstest.Inline, Turns: says(tt.said)}, options: walls})
+			began := time.Now()
+			got := r.send(agents.Request{ID: "abc123", Body: "hello"})
+			var f *agents.Failure
+			switch {
+			case !tt.wall:
+				if got.err != nil || got.answer.Evidence != agents.ByToken {
+					t.Errorf("got %+v, %v, want an answer by its token", got.answer, got.err)
+				}
+				return
+			case !errors.As(got.err, &f) || f.Code != protocol.CodeWall || !f.Again:
+				t.Fatalf("got %+v, %v, want a wall after which it may be tried again\n%s", got.answer, got.err, r.screen())
+			case tt.name == "with a named group" && f.Until.Local().Format("15:04") != "23:59":
+				t.Errorf("got a wall until %s, want one minute before midnight", f.Until)
+			case tt.wait > 0 && (f.Until.Before(began.Add(tt.wait)) || f.Until.After(time.Now().Add(tt.wait))):
+				t.Errorf("got a wall until %s, want one of %s", f.Until, tt.wait)
+			}
+		})
+	}
+}
