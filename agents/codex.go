@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,10 +18,14 @@ import (
 //	Stop -> the exact answer         Interrupt -> failed
 //	PermissionRequest -> a person decides
 //
-// Codex runs a hook only once it is trusted, by a hash of what the hook is. The
-// hashes of ours go with them and hold for this start alone; any other hook
-// waits for its owner's review as before.
+// Codex runs a hook only once a person has reviewed it, which it keeps as a hash
+// of what the hook is. Ours are the same at every agent, so one review holds for
+// all of them. Whoever configured that they are trusted is not asked: the hashes
+// of ours then go with them, for this start alone and for no other hook.
 type codex struct{}
+
+// codexProgram is the variable by which a hook, alike everywhere, finds its agent.
+const codexProgram = "ORCHESTRATOR_CC_PROGRAM"
 
 // codexEvents are the hooks of ours, by Codex's two names for each. Codex gives
 // an interrupt no more than three seconds.
@@ -44,11 +49,13 @@ func (codex) start(p Program, m memory) (args, env []string, err error) {
 	args = []string{"--no-daemon"}
 	var trust []string
 	for _, h := range codexEvents() {
-		setting, hash := h.setting(p.hookCommand(h.event))
+		setting, hash := h.setting(quoted(p.Self) + ` hook --program "$` + codexProgram + `" ` + h.event)
 		args = append(args, "-c", setting)
 		trust = append(trust, fmt.Sprintf("%q={trusted_hash=%q}", "/<session-flags>/config.toml:"+h.label+":0:0", hash))
 	}
-	args = append(args, "-c", "hooks.state={"+strings.Join(trust, ",")+"}")
+	if p.TrustHooks {
+		args = append(args, "-c", "hooks.state={"+strings.Join(trust, ",")+"}")
+	}
 	if p.Brief != "" {
 		// TOML's strings have JSON's escapes.
 		args = append(args, "-c", "developer_instructions="+string(mustJSON(p.Brief)))
@@ -56,7 +63,7 @@ func (codex) start(p Program, m memory) (args, env []string, err error) {
 	if m.resumable() && !slices.Contains(p.Command, "resume") {
 		args = append(args, "resume", m.Session)
 	}
-	return args, nil, nil
+	return args, []string{codexProgram + "=" + filepath.Join(p.Folder, programFile)}, nil
 }
 
 // setting is one hook as Codex is told of it, and the hash by which it is

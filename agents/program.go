@@ -32,6 +32,9 @@ type Program struct {
 	Spool   string   `json:"spool"`
 	Folder  string   `json:"folder"` // for its own files
 	Self    string   `json:"self"`   // this binary, which its hooks run
+	// TrustHooks says that the user trusts our hooks in a program that would
+	// have a person review them.
+	TrustHooks bool `json:"trust_hooks"`
 }
 
 // skill is what one known program can do beyond its description.
@@ -291,12 +294,11 @@ func (m memory) alive() []protocol.Report {
 
 // hookCommand is the shell command of one hook.
 func (p Program) hookCommand(event string) string {
-	words := []string{p.Self, "hook", "--program", filepath.Join(p.Folder, programFile), event}
-	for i, w := range words {
-		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ")
+	return strings.Join([]string{quoted(p.Self), "hook", "--program", quoted(filepath.Join(p.Folder, programFile)), event}, " ")
 }
+
+// quoted is a word as a shell takes it literally.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // writeJSON replaces a file as a whole, for whoever reads it meanwhile.
 func writeJSON(path string, value any) error {

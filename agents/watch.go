@@ -140,6 +140,8 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		return asking, "somebody's text stands in the composer"
 	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < greeting:
 		return unclear, ""
+	case v.ready && a.Status().State == protocol.Starting && e.Settle > 0 && !a.eye.spoke && still < restful:
+		return unclear, "" // the first frame of some programs is covered by a dialog at once
 	case v.ready:
 		return ready, ""
 	case len(e.Ready) > 0:

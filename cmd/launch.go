@@ -65,7 +65,7 @@ func paneCommand(p place, a config.Agent, e config.Engine, self string, told []s
 	}
 	file, err := agents.Program{
 		Agent: a.Name, Engine: e.Name, Skill: e.Hooks, Command: out, Args: brief, Brief: a.Personality,
-		Marker: a.Marker, Spool: spoolOf(p, a.Name), Folder: folder, Self: self,
+		Marker: a.Marker, Spool: spoolOf(p, a.Name), Folder: folder, Self: self, TrustHooks: e.TrustHooks,
 	}.Save()
 	if err != nil {
 		return nil, err

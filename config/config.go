@@ -154,6 +154,7 @@ type Engine struct {
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool
+	TrustHooks  bool          // our hooks need no review of a person's in a program that asks for one
 	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others
 }
 

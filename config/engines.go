@@ -70,6 +70,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"settle":      duration(&e.Settle, 0, mostSettle),
 		"alternate":   toggle(&e.Alternate),
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),
+		"trust_hooks": toggle(&e.TrustHooks),
 		"hooks":       choice(&e.Hooks, HooksNone, HooksClaude, HooksCodex, HooksGemini, HooksOpenCode),
 	})
 	return e

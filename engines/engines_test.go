@@ -82,7 +82,7 @@ func newCompany(t testing.TB, p program, script modeltest.Script, agents string)
 		"TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1",
 		"PATH="+filepath.Dir(binary)+":"+programs+":"+os.Getenv("PATH"))
 	env := p.prepare(c)
-	c.write("project/config/cc-cluster.yaml", yamlOf(p.name, env, agents))
+	c.write("project/config/cc-cluster.yaml", yamlOf(p, env, agents))
 	return c
 }
 
@@ -126,9 +126,9 @@ func (c *company) write(name, text string) {
 	}
 }
 
-func yamlOf(engine string, env map[string]string, agents string) string {
+func yamlOf(p program, env map[string]string, agents string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster: {name: test, session_name: test}\nengine: %s\nlimits: {timeout: 120s}\nengines:\n  %s:\n    env:\n", engine, engine)
+	fmt.Fprintf(&b, "cluster: {name: test, session_name: test}\nengine: %s\nlimits: {timeout: 120s}\nengines:\n  %s:\n%s    env:\n", p.name, p.name, p.settings)
 	for k, v := range env {
 		fmt.Fprintf(&b, "      %s: %q\n", k, v)
 	}

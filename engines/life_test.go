@@ -234,7 +234,7 @@ func TestTrustDialog(t *testing.T) {
 			if n := len(received(c.model)); n != 0 {
 				t.Errorf("got %d prompts at the model before the person decided, want 0", n)
 			}
-			c.tmux("send-keys", "-t", "=test:0.0", "Enter")
+			c.tmux(append([]string{"send-keys", "-t", "=test:0.0"}, p.consent...)...)
 			if r := c.finish(done); r.out != "はい。\n"+marker+"\n" {
 				t.Errorf("after the dialog: got %q, want the answer\n%s", r.out, r.err)
 			}

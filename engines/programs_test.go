@@ -2,6 +2,8 @@ package engines
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -22,9 +24,12 @@ type program struct {
 	mends   bool     // it can be asked for a forgotten marker
 	files   []string // of the user, in the home, which must stay as they are
 	own     string   // what stands in them
-	// distrust makes it ask whether the folder is trusted, nil where it never
-	// does; the first choice is yes.
+	// settings are further lines of its description in the project's YAML.
+	settings string
+	// distrust makes it ask whether the folder or our hooks are trusted, nil
+	// where it never does; consent are the keys that say yes.
 	distrust func(*company)
+	consent  []string
 	// shell is how its model asks for a command, and asks the tool's name as
 	// the program tells it to a person.
 	shell func(command string) (tool string, input any)
@@ -50,6 +55,7 @@ func claude() program {
 		retypes: []string{"\t", "    "},
 		resumes: true, mends: true,
 		files: []string{".claude/settings.json", ".claude/CLAUDE.md"}, own: "{}\n",
+		consent: []string{"Enter"},
 		distrust: func(c *company) {
 			c.write("home/.claude.json", encode(map[string]any{
 				"hasCompletedOnboarding": true, "theme": "dark",
@@ -65,7 +71,7 @@ func claude() program {
 
 func codex() program {
 	return program{
-		name: "codex", installed: true, channel: true, resumes: true, mends: true,
+		name: "codex", settings: "    trust_hooks: true\n", installed: true, channel: true, resumes: true, mends: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.codex/config.toml", strings.Join([]string{
 				`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `check_for_update_on_startup = false`,
@@ -73,6 +79,15 @@ func codex() program {
 				`[projects."` + c.project + `"]`, `trust_level = "trusted"`, "",
 			}, "\n"))
 			return map[string]string{"LOOPBACK_KEY": "x", "CODEX_HOME": c.home() + "/.codex"}
+		},
+		consent: []string{"Down", "Enter"},
+		distrust: func(c *company) {
+			path := filepath.Join(c.project, "config", "cc-cluster.yaml")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			c.write("project/config/cc-cluster.yaml", strings.Replace(string(text), "trust_hooks: true", "trust_hooks: false", 1))
 		},
 		shell: func(command string) (string, any) {
 			return "exec_command", map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
