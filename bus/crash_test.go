@@ -7,38 +7,22 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"orchestrator-cc/bus/crashtest"
 )
 
-// childMode makes this test binary play a part of its own in another process.
-const childMode = "BUS_TEST_CHILD"
-
 func TestMain(m *testing.M) {
-	parts := map[string]func(dir string) error{
+	crashtest.Main(m, crashtest.Parts{
 		"append":   appendForEver,
 		"limit":    meetTheLimit,
 		"readonly": meetReadOnly,
 		"full":     meetFullDisk,
-	}
-	mode, dir, ok := strings.Cut(os.Getenv(childMode), ":")
-	if !ok {
-		os.Exit(m.Run())
-	}
-	if err := parts[mode](dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func child(ctx context.Context, mode, dir string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childMode+"="+mode+":"+dir)
-	return cmd
+	})
 }
 
 // appendForEver prints each acknowledged batch and ends by being killed, or
@@ -100,7 +84,7 @@ func TestKillNine(t *testing.T) {
 // were acknowledged, and notes all that were.
 func killWhileWriting(t *testing.T, dir string, enough int, then time.Duration, acked map[uint64]string) {
 	t.Helper()
-	cmd := child(bounded(t), "append", dir)
+	cmd := crashtest.Child(bounded(t), "append", dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+
+	"orchestrator-cc/bus/crashtest"
 )
 
 // TestFullDiskRefusesCleanly runs the child on a tiny file system of its own.
@@ -13,7 +15,7 @@ import (
 func TestFullDiskRefusesCleanly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	inner := child(bounded(t), "full", dir)
+	inner := crashtest.Child(bounded(t), "full", dir)
 	script := `mount -t tmpfs -o size=1m tmpfs "$1" || exit 77; exec "$2"`
 	cmd := exec.CommandContext(bounded(t), "/bin/sh", "-c", script, "sh", dir, inner.Path)
 	cmd.Env = inner.Env

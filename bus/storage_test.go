@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"orchestrator-cc/bus/crashtest"
 	"orchestrator-cc/protocol"
 )
 
@@ -57,21 +57,14 @@ func TestRefusedSyncLeavesNothingBehind(t *testing.T) {
 	want(t, "blobs", blobCount(t, dir), 0)
 }
 
-func run(t *testing.T, mode string) {
-	t.Helper()
-	if out, err := child(bounded(t), mode, t.TempDir()).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
-
 func TestFileSizeLimitRefusesCleanly(t *testing.T) {
 	t.Parallel()
-	run(t, "limit")
+	crashtest.Play(bounded(t), t, "limit")
 }
 
 func TestReadOnlyFolderRefusesCleanly(t *testing.T) {
 	t.Parallel()
-	run(t, "readonly")
+	crashtest.Play(bounded(t), t, "readonly")
 }
 
 // story drives a log into a refusal and out of it again.
@@ -147,38 +140,17 @@ func (s story) compare(ctx context.Context, kept []string) error {
 
 // meetTheLimit lets the system refuse bytes in the middle of a line.
 func meetTheLimit(dir string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+	hurt, heal, err := crashtest.LimitFiles(20_011)
+	if err != nil {
 		return err
 	}
-	limit := before
-	limit.Cur = 0
-	return story{
-		dir: dir,
-		hurt: func() error {
-			limit.Cur += 20_011
-			return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
-		},
-		heal: func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) },
-	}.play()
+	return story{dir: dir, hurt: hurt, heal: heal}.play()
 }
 
-// meetReadOnly takes the right to make files away. Root is never refused, so
-// the child becomes nobody first; it works below its own folder, because the
-// folders above may be closed to nobody.
+// meetReadOnly takes the right to make files away.
 func meetReadOnly(dir string) error {
-	if err := os.Chdir(dir); err != nil {
+	if err := crashtest.BecomeNobody(dir); err != nil {
 		return err
-	}
-	if os.Getuid() == 0 {
-		const nobody = 65534
-		if err := os.Chown(".", nobody, nobody); err != nil {
-			return err
-		}
-		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-			return err
-		}
 	}
 	const stream = "stream"
 	s := story{

@@ -8,41 +8,22 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"orchestrator-cc/bus"
+	"orchestrator-cc/bus/crashtest"
 	"orchestrator-cc/protocol"
 )
 
-// childMode makes this test binary play a part of its own in another process.
-const childMode = "LOGS_TEST_CHILD"
-
 func TestMain(m *testing.M) {
-	parts := map[string]func(dir string) error{
+	crashtest.Main(m, crashtest.Parts{
 		"write":    writeForEver,
 		"limit":    meetTheLimit,
 		"readonly": meetReadOnly,
-	}
-	mode, dir, ok := strings.Cut(os.Getenv(childMode), ":")
-	if !ok {
-		os.Exit(m.Run())
-	}
-	if err := parts[mode](dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func child(ctx context.Context, mode, dir string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childMode+"="+mode+":"+dir)
-	return cmd
+	})
 }
 
 // writeForEver appends and writes the journal until it is killed.
@@ -103,7 +84,7 @@ func killWhileWriting(t *testing.T, dir, path string, then time.Duration) {
 	if info, err := os.Stat(path); err == nil {
 		before = info.Size()
 	}
-	cmd := child(bounded(t), "write", dir)
+	cmd := crashtest.Child(bounded(t), "write", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -120,21 +101,14 @@ func killWhileWriting(t *testing.T, dir, path string, then time.Duration) {
 	}
 }
 
-func run(t *testing.T, mode string) {
-	t.Helper()
-	if out, err := child(bounded(t), mode, t.TempDir()).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-}
-
 func TestNoRoomHoldsTheLines(t *testing.T) {
 	t.Parallel()
-	run(t, "limit")
+	crashtest.Play(bounded(t), t, "limit")
 }
 
 func TestReadOnlyFolderHoldsTheLines(t *testing.T) {
 	t.Parallel()
-	run(t, "readonly")
+	crashtest.Play(bounded(t), t, "readonly")
 }
 
 // queue is a source in memory, for children whose disk refuses everything.
@@ -229,37 +203,17 @@ func waitFor(ctx context.Context, ok func() bool) error {
 
 // meetTheLimit lets the system take half a line and refuse the rest.
 func meetTheLimit(dir string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+	hurt, heal, err := crashtest.LimitFiles(5003)
+	if err != nil {
 		return err
 	}
-	limit := before
-	limit.Cur = 0
-	return story{
-		path: filepath.Join(dir, "messages.jsonl"),
-		hurt: func() error {
-			limit.Cur += 5003
-			return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
-		},
-		heal: func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) },
-	}.play()
+	return story{path: filepath.Join(dir, "messages.jsonl"), hurt: hurt, heal: heal}.play()
 }
 
-// meetReadOnly makes the folder and the file read-only. Root is never refused,
-// so the child becomes nobody first and works below its own folder.
+// meetReadOnly makes the folder and the file read-only.
 func meetReadOnly(dir string) error {
-	if err := os.Chdir(dir); err != nil {
+	if err := crashtest.BecomeNobody(dir); err != nil {
 		return err
-	}
-	if os.Getuid() == 0 {
-		const nobody = 65534
-		if err := os.Chown(".", nobody, nobody); err != nil {
-			return err
-		}
-		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
-			return err
-		}
 	}
 	path := filepath.Join("logs", "messages.jsonl")
 	aside := filepath.Join("logs", "aside")
