@@ -150,6 +150,8 @@ func hop(m protocol.Accepted) string {
 		return fmt.Sprintf("%s → %s: %s after %s", h.From.AgentID, h.To.AgentID, m.Closing.Status, took)
 	case h.Type == protocol.Request:
 		return fmt.Sprintf("%s → %s: %s", h.From.AgentID, h.To.AgentID, gist(m.Message.Text()))
+	case h.Type == protocol.Event:
+		return fmt.Sprintf("%s: %s", h.From.AgentID, gist(m.Message.Text()))
 	}
 	return ""
 }

@@ -163,6 +163,43 @@ func TestMCPStdio(t *testing.T) {
 	})
 }
 
+// TestMCPReport lets a specialist tell whoever gave it work how it goes: the
+// user, and the boss in whose pane it is then typed.
+func TestMCPReport(t *testing.T) {
+	t.Parallel()
+	c := newProject(t, apiConfig)
+	c.run("up")
+	command := c.command("mcp")
+	command.Env = append(command.Env, "ORCHESTRATOR_CC_DIR="+c.project, "ORCHESTRATOR_CC_AGENT=testing_specialist", "ORCHESTRATOR_CC_SECRET="+c.paneSecret("testing_specialist"))
+	tester := connectMCP(t, &mcp.CommandTransport{Command: command})
+	if got, failed := tester.call("report", map[string]any{"text": "hello"}); !failed || !strings.HasPrefix(got, "E_FORBIDDEN: ") || !strings.Contains(got, "while you work on it") {
+		t.Errorf("got %q without work, want it refused, and when it is not", got)
+	}
+	for _, tt := range []struct{ asker, agent, text string }{
+		{"user", "testing_specialist", "/think 60s"},
+		{"grand_boss", "grand_boss", "/delegate testing_specialist\n  /think 60s"},
+	} {
+		task := strings.TrimSpace(c.run("send", "--async", tt.agent, tt.text))
+		until(t, 30*time.Second, func(context.Context) (bool, string) {
+			got, _ := tester.call("list_agents", nil)
+			return strings.Contains(got, `"role":"specialist_testing","engine":"builtin","state":"busy","task"`), got
+		})
+		said := "half of it for " + tt.asker
+		if got, failed := tester.call("report", map[string]any{"text": said}); failed || !strings.Contains(got, `"to":"`+tt.asker+`"`) {
+			t.Errorf("got %q, want %s told", got, tt.asker)
+		}
+		until(t, 10*time.Second, func(context.Context) (bool, string) {
+			log := c.run("log", "--task", task)
+			return strings.Contains(log, "testing_specialist → "+tt.asker+"  info  "+said), log
+		})
+		c.run("cancel", task)
+		until(t, 30*time.Second, func(context.Context) (bool, string) {
+			got, _ := tester.call("list_agents", nil)
+			return !strings.Contains(got, `"task"`), got
+		})
+	}
+}
+
 // TestMCPWithoutHub begins before there is a hub, says so, and finds the hub
 // that comes later.
 func TestMCPWithoutHub(t *testing.T) {

@@ -28,13 +28,17 @@ func (l *Ledger) Admit(a *protocol.Accepted, now time.Time) error {
 	if err := l.identify("header.to", &m.Header.To, true); err != nil {
 		return err
 	}
+	l.placeReport(m)
 	about := l.nodes[m.Header.CorrelationID]
-	asked := about != nil && about.seat.name == m.From() && about.From == m.To()
+	asked := about != nil && about.seat.name == m.From() && about.From == m.To() && (m.Header.Type != protocol.Event || about.open())
 	if err := l.rules.Matrix.Permit(m.Header.From, m.Header.To, m.Header.Type, asked); err != nil {
 		return err
 	}
 	if about != nil && a.Task == "" {
 		a.Task = about.root.ID
+	}
+	if about != nil && asked && a.Session == "" {
+		a.Session = about.Session
 	}
 	switch p := m.Payload.(type) {
 	case *protocol.RequestPayload:
@@ -49,10 +53,19 @@ func (l *Ledger) Admit(a *protocol.Accepted, now time.Time) error {
 		}
 	case *protocol.EventPayload:
 		if s := l.seats[m.From()]; s != nil && s.current != nil && a.Task == "" {
-			a.Task = s.current.root.ID
+			a.Task, a.Session = s.current.root.ID, s.current.Session
 		}
 	}
 	return nil
+}
+
+// placeReport makes what an agent tells whoever asked for its running task a
+// message about that task.
+func (l *Ledger) placeReport(m *protocol.Message) {
+	s := l.seats[m.From()]
+	if m.Header.Type == protocol.Event && m.Header.CorrelationID == "" && s != nil && s.current != nil && s.current.From == m.To() {
+		m.Header.CorrelationID = s.current.ID
+	}
 }
 
 // identify checks a party's name and completes its identity. A role that is

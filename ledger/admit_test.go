@@ -89,6 +89,49 @@ func TestAdmitFillsIn(t *testing.T) {
 	}
 }
 
+// Whoever works on a request may tell the asker how it goes, for as long as it
+// does, and nobody else may.
+func TestReportsToTheAsker(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	root := o.ask(user, manager, "x", func(a *protocol.Accepted) { a.Session = "s1" })
+	o.take(manager)
+	request := o.ask(manager, coder, "y")
+	work := o.take(coder)
+	for name, with := range map[string]func(*protocol.Accepted){"by itself": func(*protocol.Accepted) {}, "about the request": about(request)} {
+		a, err := o.offer(coder, manager, protocol.Info("half of it"), with)
+		if err != nil {
+			t.Fatalf("%s: got %v, want the report admitted", name, err)
+		}
+		if a.Message.Header.CorrelationID != request || a.Task != root || a.Session != "s1" {
+			t.Errorf("%s: got about %q, task %q, session %q, want those of the request", name, a.Message.Header.CorrelationID, a.Task, a.Session)
+		}
+	}
+	if a, err := o.offer(manager, user, protocol.Info("on it")); err != nil || a.Session != "s1" || a.Message.Header.CorrelationID != root {
+		t.Errorf("got %v, %+v, want the user told, in his session", err, a)
+	}
+	for name, tt := range map[string]struct {
+		from, to string
+		with     func(*protocol.Accepted)
+	}{
+		"past the asker":        {coder, boss, func(*protocol.Accepted) {}},
+		"to the user":           {coder, user, func(*protocol.Accepted) {}},
+		"to a colleague":        {coder, tester, func(*protocol.Accepted) {}},
+		"about another's":       {tester, manager, about(request)},
+		"without work":          {tester, manager, func(*protocol.Accepted) {}},
+		"about what was asked":  {coder, boss, about(root)},
+		"to the asker of asker": {coder, user, about(root)},
+	} {
+		if _, err := o.offer(tt.from, tt.to, protocol.Info("z"), tt.with); protocol.CodeOf(err) != protocol.CodeForbidden {
+			t.Errorf("%s: got %v, want it refused", name, err)
+		}
+	}
+	o.answer(work, "done")
+	if _, err := o.offer(coder, manager, protocol.Info("z"), about(request)); protocol.CodeOf(err) != protocol.CodeForbidden {
+		t.Errorf("after the end: got %v, want it refused", err)
+	}
+}
+
 // An id is accepted once for ever, also after its task is forgotten.
 func TestIDsAreKeptForEver(t *testing.T) {
 	t.Parallel()

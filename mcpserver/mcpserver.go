@@ -76,7 +76,7 @@ type Server struct {
 
 // instructions tell a model what this is for.
 const instructions = `You are one agent of a small company. Use delegate to give work to another agent, send_message to tell
-one something, report to tell your leader something before you are done, and task_status to look after what you delegated.
+one something, report to tell whoever asked you how it goes before you are done, and task_status to look after what you delegated.
 tree, find, grep, signature_search and static_analysis look into the project's code. Your answer itself goes into your reply, not into a tool.`
 
 // New makes a server; nobody is connected yet.

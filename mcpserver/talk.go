@@ -42,7 +42,7 @@ type delegateInput struct {
 
 type reportInput struct {
 	Text string `json:"text" jsonschema:"what to tell"`
-	To   string `json:"to,omitempty" jsonschema:"whom to tell; by default your leader"`
+	To   string `json:"to,omitempty" jsonschema:"whom to tell; by default whoever gave you your task"`
 }
 
 // sent is what a message that is not waited for returns.
@@ -68,7 +68,7 @@ func (s *Server) addTalk() {
 	add(s, mcp.Tool{Name: "delegate", Title: "Delegate work", Annotations: tells(),
 		Description: "Give an agent a task. Waits and returns its answer, or returns the task's id for task_status."}, s.delegate)
 	add(s, mcp.Tool{Name: "report", Title: "Report", Annotations: tells(),
-		Description: "Tell your leader (for the boss: the user) something while you work. It is no answer: that goes into your reply."}, s.report)
+		Description: "Tell whoever gave you your task how it goes, while you work. It is no answer: that goes into your reply."}, s.report)
 }
 
 func (s *Server) sendMessage(ctx context.Context, _ *mcp.CallToolRequest, in sendInput) (reply, error) {
@@ -217,9 +217,13 @@ func hops(ctx context.Context, req *mcp.CallToolRequest) func(protocol.Entry) {
 		}
 		n++
 		m := e.Message.Message
+		what := string(m.Header.Type)
+		if m.Header.Type == protocol.Event {
+			what = m.Text() // A report says how it goes.
+		}
 		// A program that hung up needs no news; the call itself ends by its context.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: n, Message: m.From() + " → " + m.To() + ": " + string(m.Header.Type),
+			ProgressToken: token, Progress: n, Message: m.From() + " → " + m.To() + ": " + what,
 		})
 	}
 }
@@ -227,21 +231,38 @@ func hops(ctx context.Context, req *mcp.CallToolRequest) func(protocol.Entry) {
 func (s *Server) report(ctx context.Context, _ *mcp.CallToolRequest, in reportInput) (reply, error) {
 	to := in.To
 	if to == "" {
-		overview, err := s.o.Company.Overview(ctx)
-		if err != nil {
+		var err error
+		if to, err = s.asker(ctx); err != nil {
 			return reply{}, err
 		}
-		to = leader(overview.Agents, s.o.Agent)
 	}
 	r, err := s.tell(ctx, to, in.Text, "")
 	if protocol.CodeOf(err) == protocol.CodeForbidden && err != nil {
 		return r, protocol.Faultf(protocol.CodeForbidden, "%s may not tell %s anything unasked", s.o.Agent, to).
-			Cure("put it into your answer; a person can allow it under permissions in the configuration")
+			Cure("report to whoever gave you your task, while you work on it, or put it into your answer")
 	}
 	return r, err
 }
 
-// leader is whom an agent reports to: the nearest rank above its own that
+// asker is whom an agent reports to: whoever asked for the task it is at, and
+// without one its leader.
+func (s *Server) asker(ctx context.Context) (string, error) {
+	overview, err := s.o.Company.Overview(ctx)
+	if err != nil {
+		return "", err
+	}
+	own := slices.IndexFunc(overview.Agents, func(a protocol.AgentStatus) bool { return a.Name == s.o.Agent })
+	if own < 0 || overview.Agents[own].Task == "" {
+		return leader(overview.Agents, s.o.Agent), nil
+	}
+	task, err := s.o.Company.Task(ctx, overview.Agents[own].Task)
+	if err != nil {
+		return "", err
+	}
+	return task.From, nil
+}
+
+// leader is above an agent: the nearest rank above its own that
 // somebody holds, and above all of them the user. The user tells the boss.
 func leader(agents []protocol.AgentStatus, who string) string {
 	ranks := []protocol.Rank{protocol.RankSpecialist, protocol.RankManager, protocol.RankBoss}

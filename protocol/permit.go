@@ -14,7 +14,8 @@ type Rule struct {
 }
 
 // Matrix decides who may say what to whom. Answers are not in it: whoever was
-// asked may always answer the asker, and nobody else may.
+// asked may always answer the asker, and tell him how it goes until then, and
+// nobody else may.
 type Matrix []Rule
 
 // DefaultMatrix is the order of the company.
@@ -31,14 +32,14 @@ func DefaultMatrix() Matrix {
 }
 
 // Permit returns nil when the rules let from say a message of this type to to.
-// An answer (response, error, ack, nack) is permitted when asked says that
-// from was asked by to.
+// An answer (response, error, ack, nack), and an event about the work, is
+// permitted when asked says that from was asked by to.
 func (m Matrix) Permit(from, to Identifier, t Type, asked bool) error {
 	if from.AgentID == to.AgentID {
 		return Faultf(CodeForbidden, "%s may not address itself", from.AgentID)
 	}
 	answer := t == Response || t == Error || t == Ack || t == Nack
-	if answer && asked || t == Heartbeat {
+	if (answer || t == Event) && asked || t == Heartbeat {
 		return nil
 	}
 	for _, rule := range m {
@@ -50,6 +51,9 @@ func (m Matrix) Permit(from, to Identifier, t Type, asked bool) error {
 	fault.Field = "header.to"
 	if answer {
 		return fault.Cure("only an agent that was asked may answer, and only the one who asked")
+	}
+	if t == Event {
+		return fault.Cure("%s; an agent may tell its asker something while it works for him", m.cure(from, t))
 	}
 	return fault.Cure("%s", m.cure(from, t))
 }

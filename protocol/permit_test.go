@@ -62,6 +62,12 @@ func TestWhoWasAskedMayAnswer(t *testing.T) {
 			t.Errorf("%s unasked: got %v, want it refused with the reason", typ, err)
 		}
 	}
+	if err := m.Permit(spec, mgr, protocol.Event, true); err != nil {
+		t.Errorf("a report when asked: got %v, want it allowed", err)
+	}
+	if err := m.Permit(spec, mgr, protocol.Event, false); err == nil || !strings.Contains(err.Error(), "while it works for") {
+		t.Errorf("a report unasked: got %v, want it refused with the reason", err)
+	}
 	if err := m.Permit(spec, mgr, protocol.Request, true); err == nil {
 		t.Error("request when asked: got it allowed, want it refused")
 	}
