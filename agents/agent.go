@@ -191,6 +191,7 @@ func (a *Agent) Poke() {
 
 func (a *Agent) adopt(t Terminal) {
 	a.term = t
+	a.hear() // the last words of the program before count, though its turn is over
 	a.eye = eye{spool: a.eye.spool, began: time.Now()}
 	a.eye.spool.skip()
 	a.set(replaced, "", Screen{})

@@ -84,6 +84,9 @@ type Options struct {
 	// OnTyped is told, likewise, what a person typed into the pane as a task.
 	// The same report may come again after a restart.
 	OnTyped func(protocol.Report)
+	// OnUsage is told, likewise, what the program's models took. The same report
+	// may come again after a restart.
+	OnUsage func(protocol.Report)
 }
 
 // Status is what can be said about an agent now.

@@ -165,7 +165,7 @@ func (t *turn) listen() {
 }
 
 func (t *turn) note(r protocol.Report) {
-	t.accepted = t.accepted || r.Event != protocol.ReportReady
+	t.accepted = t.accepted || r.Event != protocol.ReportReady && r.Event != protocol.ReportUsage
 	if r.Event == protocol.ReportAnswer || r.Event == protocol.ReportFailed || r.Event == protocol.ReportWall {
 		t.report = &r
 	}

@@ -91,9 +91,15 @@ func (a *Agent) hear() []protocol.Report {
 	}
 	for _, r := range news {
 		a.eye.spoke = true
-		if r.Event == protocol.ReportTyped {
+		switch r.Event {
+		case protocol.ReportTyped:
 			if a.opts.OnTyped != nil {
 				a.opts.OnTyped(r)
+			}
+			continue
+		case protocol.ReportUsage:
+			if a.opts.OnUsage != nil {
+				a.opts.OnUsage(r)
 			}
 			continue
 		}

@@ -34,6 +34,10 @@ type agentControl struct {
 	}
 }
 
+type inboxPath struct {
+	ID string `path:"id" doc:"the id shown by GET /inbox, or the beginning of it"`
+}
+
 type inboxAnswer struct {
 	ID   string `path:"id" doc:"the id shown by GET /inbox, or the beginning of it"`
 	Body struct {
@@ -47,6 +51,7 @@ func (s *Server) agentRoutes(api huma.API) {
 	huma.Register(api, route("control-agent", http.MethodPost, "/agents/{name}/control", "Pause, resume or shut down an agent", ScopeAdmin), s.controlAgent)
 	huma.Register(api, route("inbox", http.MethodGet, "/inbox", "What waits for a person", ScopeRead), s.inbox)
 	huma.Register(api, route("answer", http.MethodPost, "/inbox/{id}/answer", "Answer what waits for a person", ScopeApprove), s.answerInbox)
+	huma.Register(api, route("allow", http.MethodPost, "/inbox/{id}/allow", "Let what has used its tokens go on with as many again", ScopeApprove), s.allow)
 	huma.Register(api, route("stats", http.MethodGet, "/stats", "Communication figures", ScopeRead), s.stats)
 	huma.Register(api, route("healthz", http.MethodGet, "/healthz", "Is the hub well?", ""), s.healthz)
 	huma.Register(api, route("shutdown", http.MethodPost, "/shutdown", "End the hub and its session", ScopeAdmin), s.shutdown)
@@ -79,6 +84,10 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for approval, which takes no text", item.Agent).
 			Cure("orchestrator-cc approve %s, or: deny %s", item.ID, item.ID))
 	}
+	if item.Kind == protocol.InboxTokens {
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for tokens, which takes no text", item.ID).
+			Cure("orchestrator-cc approve %s", item.ID))
+	}
 	if item.Task == "" {
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which is answered in its pane", item.Agent).
 			Cure("orchestrator-cc attach %s", item.Agent))
@@ -86,9 +95,29 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 	return s.command(ctx, item.Agent, protocol.Retry, order{Task: item.Task, Text: in.Body.Text})
 }
 
+// allow lets what has used its tokens go on: a task, an agent, or for today the
+// company.
+func (s *Server) allow(ctx context.Context, in *inboxPath) (*body[Receipt], error) {
+	item, err := s.inboxItem(callerOf(ctx), in.ID)
+	switch {
+	case err != nil:
+		return nil, refuse(err)
+	case item.Kind != protocol.InboxTokens:
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s does not wait for tokens", item.ID).Cure("see orchestrator-cc inbox"))
+	case item.Task != "":
+		return s.command(ctx, item.Agent, protocol.Resume, order{Task: item.Task})
+	case item.Agent == protocol.All:
+		return s.command(ctx, item.Agent, protocol.Resume, order{Tokens: item.ID})
+	}
+	return s.command(ctx, item.Agent, protocol.Resume, order{})
+}
+
 func (s *Server) inboxItem(c caller, id string) (protocol.InboxItem, error) {
 	items := s.overview(c).Inbox
 	matches := slices.DeleteFunc(slices.Clone(items), func(i protocol.InboxItem) bool { return !strings.HasPrefix(i.ID, id) })
+	if whole := slices.IndexFunc(matches, func(i protocol.InboxItem) bool { return i.ID == id }); whole >= 0 {
+		return matches[whole], nil
+	}
 	switch {
 	case len(matches) == 1:
 		return matches[0], nil
@@ -98,8 +127,10 @@ func (s *Server) inboxItem(c caller, id string) (protocol.InboxItem, error) {
 	return protocol.InboxItem{}, protocol.Faultf(protocol.CodeNotFound, "nothing with the id %s waits for a person", id).Cure("see orchestrator-cc inbox")
 }
 
-func (s *Server) stats(context.Context, *struct{}) (*body[protocol.Metrics], error) {
-	return answer(s.hub.Metrics())
+func (s *Server) stats(ctx context.Context, _ *struct{}) (*body[protocol.Metrics], error) {
+	m := s.hub.Metrics()
+	m.Tokens.ByTask = mostTokens(s.tasks(callerOf(ctx)))
+	return answer(m)
 }
 
 func (s *Server) healthz(ctx context.Context, _ *struct{}) (*body[Pulse], error) {

@@ -72,8 +72,11 @@ func TestRoutes(t *testing.T) {
 	hub.PutTask(protocol.Task{ID: "done1", Root: "done1", Agent: "grand_boss", State: protocol.TaskCompleted, Result: "done", Progress: 100})
 	hub.PutTask(protocol.Task{ID: "over1", Root: "over1", Agent: "grand_boss", State: protocol.TaskCancelled, Reason: "no longer needed"})
 	hub.PutTask(protocol.Task{ID: "stuck1", Root: "stuck1", Agent: "grand_boss", State: protocol.TaskNeedsHuman, Progress: 40})
+	hub.PutTask(protocol.Task{ID: "cheap1", Root: "cheap1", Agent: "grand_boss", TreeTokens: &protocol.Tokens{Input: 1}})
+	hub.PutTask(protocol.Task{ID: "dear1", Root: "dear1", Agent: "grand_boss", State: protocol.TaskInProgress, TreeTokens: &protocol.Tokens{Input: 9, Output: 1}})
 	hub.Change(func(o *protocol.Overview) {
-		o.Inbox = []protocol.InboxItem{{ID: "stuck1", Kind: "needs_human", Agent: "grand_boss", Task: "stuck1"}, {ID: "testing_specialist", Kind: "dialog", Agent: "testing_specialist"}}
+		o.Inbox = []protocol.InboxItem{{ID: "stuck1", Kind: "needs_human", Agent: "grand_boss", Task: "stuck1"}, {ID: "testing_specialist", Kind: "dialog", Agent: "testing_specialist"},
+			{ID: "tokens-today", Kind: protocol.InboxTokens, Agent: protocol.All}, {ID: "dear1", Kind: protocol.InboxTokens, Agent: "grand_boss", Task: "dear1"}}
 	})
 	socket, _ := serve(t, hub, api.Options{Version: "test"})
 	boss := []string{"Authorization", "Pane secret-of-grand_boss"}
@@ -120,6 +123,12 @@ func TestRoutes(t *testing.T) {
 		{"answer a dialog", "POST", "/inbox/testing/answer", `{"text":"yes"}`, nil, 409, `attach testing_specialist`},
 		{"answer nothing", "POST", "/inbox/zz/answer", `{"text":"yes"}`, nil, 404, `"code":"E_NOT_FOUND"`},
 		{"empty answer", "POST", "/inbox/stuck1/answer", `{"text":""}`, nil, 400, `"field":"text"`},
+		{"answer what wants tokens", "POST", "/inbox/dear1/answer", `{"text":"yes"}`, nil, 409, `approve dear1`},
+		{"allow a task", "POST", "/inbox/dear1/allow", ``, nil, 200, `"messageId":`},
+		{"allow a day", "POST", "/inbox/tokens-today/allow", ``, nil, 200, `"messageId":`},
+		{"allow a dialog", "POST", "/inbox/testing/allow", ``, nil, 409, `does not wait for tokens`},
+		{"an agent allows itself", "POST", "/inbox/dear1/allow", ``, boss, 403, `"code":"E_FORBIDDEN"`},
+		{"stats name the dearest task", "GET", "/stats", "", nil, 200, `"by_task":[{"task":"dear1","agent":"grand_boss","text":"","total":{"input":9,"output":1}}`},
 		{"stats", "GET", "/stats", "", nil, 200, `"messages_sent"`},
 		{"health", "GET", "/healthz", "", nil, 200, `"status":"ok"`},
 		{"an agent ends the session", "POST", "/shutdown", "", boss, 403, `"code":"E_FORBIDDEN"`},

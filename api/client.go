@@ -182,6 +182,11 @@ func (c *Client) Answer(ctx context.Context, id, text string) (r Receipt, err er
 	return r, c.do(ctx, http.MethodPost, "/inbox/"+url.PathEscape(id)+"/answer", map[string]string{"text": text}, &r)
 }
 
+// Allow lets what has used its tokens go on with as many again.
+func (c *Client) Allow(ctx context.Context, id string) (r Receipt, err error) {
+	return r, c.do(ctx, http.MethodPost, "/inbox/"+url.PathEscape(id)+"/allow", nil, &r)
+}
+
 // Shutdown asks the hub to end everything; it does not wait for the end.
 func (c *Client) Shutdown(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/shutdown", nil, &Pulse{})

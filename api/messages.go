@@ -112,6 +112,8 @@ func (s *Server) submit(ctx context.Context, in protocol.Accepted) (*body[Receip
 type order struct {
 	Task string `json:"task,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Tokens gives the whole company more, with resume.
+	Tokens string `json:"tokens,omitempty"`
 }
 
 // command sends a control message to an agent in the caller's name. Orders to

@@ -72,6 +72,13 @@ func (s *Server) companyFigures(page *exposition) {
 	for _, name := range sorted(m.ByAgent) {
 		page.sample("agent_messages_total", m.ByAgent[name], "agent", name)
 	}
+	page.family("tokens_total", "counter", "Tokens that models took, by agent; cached ones were read from a cache.")
+	for _, name := range sorted(m.Tokens.ByAgent) {
+		took := m.Tokens.ByAgent[name]
+		page.sample("tokens_total", took.Input, "agent", name, "kind", "input")
+		page.sample("tokens_total", took.Output, "agent", name, "kind", "output")
+		page.sample("tokens_total", took.Cached, "agent", name, "kind", "cached")
+	}
 	page.family("agent_up", "gauge", "1 for an agent that can take work, now or later.")
 	for _, a := range o.Agents {
 		page.sample("agent_up", truth(a.State != protocol.Dead && a.State != protocol.Degraded), "agent", a.Name)

@@ -17,6 +17,7 @@ import (
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/api/apitest"
+	"orchestrator-cc/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/openapi.json")
@@ -69,7 +70,9 @@ func TestDocsPage(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	p := openPort(t, apitest.New(nil), api.Options{})
+	hub := apitest.New(nil)
+	hub.Append(protocol.Entry{Kind: protocol.KindUsage, Usage: &protocol.Usage{ID: "1", Agent: "grand_boss", Tokens: protocol.Tokens{Input: 7, Output: 3, Cached: 5}}})
+	p := openPort(t, hub, api.Options{})
 	key := p.key("k")
 	p.submit(&spy{name: "hidden-words", key: key, session: "hidden-session"})
 	status, page, header := p.do("GET", "/metrics", "", "Authorization", "Bearer "+key)
@@ -79,7 +82,8 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`orchestrator_cc_messages_total{type="request"} 1`, `orchestrator_cc_agent_queue{agent="grand_boss"} 0`,
 		`orchestrator_cc_tasks{state="pending"} 1`, `orchestrator_cc_http_requests_total{method="POST",status="200"} 1`,
-		"# TYPE orchestrator_cc_http_streams gauge",
+		"# TYPE orchestrator_cc_http_streams gauge", `orchestrator_cc_tokens_total{agent="grand_boss",kind="input"} 7`,
+		`orchestrator_cc_tokens_total{agent="grand_boss",kind="output"} 3`, `orchestrator_cc_tokens_total{agent="grand_boss",kind="cached"} 5`,
 	} {
 		if !strings.Contains(page, want+"\n") {
 			t.Errorf("got %s, want %s in it", page, want)

@@ -39,6 +39,13 @@ type Brain interface {
 	Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error)
 }
 
+// Meter is a brain that knows what its models took.
+type Meter interface {
+	// Spent tells what was taken since it was last asked, turns that failed
+	// included.
+	Spent() []protocol.Usage
+}
+
 // ErrQuit makes the program end with a failure, as a crash would.
 var ErrQuit = errors.New("the brain asked to quit")
 
@@ -181,6 +188,9 @@ func (a *agent) turn(ctx context.Context, p protocol.Prompt) error {
 }
 
 func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err error) error {
+	if err := a.bill(p.Req); err != nil {
+		return err
+	}
 	switch {
 	case errors.Is(err, ErrQuit):
 		return err
@@ -212,6 +222,21 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 		token = protocol.Token(a.Marker, p.Req)
 	}
 	a.screen.reply(text, token)
+	return nil
+}
+
+// bill tells what the turn took, before it tells of its end.
+func (a *agent) bill(req string) error {
+	meter, ok := a.Brain.(Meter)
+	if !ok {
+		return nil
+	}
+	for _, u := range meter.Spent() {
+		u.ID = protocol.NewID()
+		if err := a.append(protocol.Report{Event: protocol.ReportUsage, Req: req, Usage: &u}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

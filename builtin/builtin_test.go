@@ -59,7 +59,7 @@ func start(t *testing.T) *pane {
 	go func() {
 		p.ended <- Run(t.Context(), Options{
 			Name: "testing_specialist", Role: protocol.SpecialistTesting, Marker: "TESTING OK",
-			Spool: p.spool, Brain: Drill{Else: echo{}}, In: r, Out: p.out, Width: func() int { return 80 },
+			Spool: p.spool, Brain: &Drill{Else: echo{}}, In: r, Out: p.out, Width: func() int { return 80 },
 		})
 	}()
 	t.Cleanup(func() { w.Close() })
@@ -156,10 +156,11 @@ func TestTurnsThatEndBadly(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, body, want string }{
 		{"told to fail", "/fail no luck", "no luck"},
-		{"unknown command", "/dance", "unknown command /dance; use /say, /think, /lines, /fail, /wall, /die, /delegate or /shell"},
+		{"unknown command", "/dance", "unknown command /dance; use /say, /think, /lines, /tokens, /fail, /wall, /die, /delegate or /shell"},
 		{"no shell", "/shell ls", "/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time"},
 		{"bad duration", "/think soon", `/think needs a duration, got "soon"`},
 		{"bad number", "/lines many", `/lines needs a number, got "many"`},
+		{"half a count", "/tokens 10", `/tokens needs two numbers, got "10"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,6 +187,22 @@ func TestEscapeInterruptsTheTurn(t *testing.T) {
 	p.paste(protocol.Tag("dddddd", "user")+"\n", "/say alive")
 	p.typed("\r")
 	p.waitFor(protocol.ReportAnswer, "dddddd")
+}
+
+// What a turn took is told before its end, whichever that is.
+func TestTokensAreTold(t *testing.T) {
+	t.Parallel()
+	for body, end := range map[string]protocol.ReportEvent{"/tokens 12 3\n/say hi": protocol.ReportAnswer, "/tokens 12 3\n/fail no luck": protocol.ReportFailed} {
+		p := start(t)
+		p.paste(protocol.Tag("tttttt", "user")+"\n", body)
+		p.typed("\r")
+		p.waitFor(end, "tttttt")
+		reports := p.reports()
+		at := len(reports) - 2
+		if got := reports[at]; got.Event != protocol.ReportUsage || got.Req != "tttttt" || got.Usage.ID == "" || got.Usage.Tokens != (protocol.Tokens{Input: 12, Output: 3}) {
+			t.Errorf("got %+v before the end, want what the turn took", got)
+		}
+	}
 }
 
 func TestDieEndsTheProgram(t *testing.T) {
@@ -225,7 +242,7 @@ func TestPromptsWaitTheirTurn(t *testing.T) {
 func TestDelegateWritesMentions(t *testing.T) {
 	t.Parallel()
 	body := "/delegate middle_manager\n  /delegate testing_specialist\n    /say deep\n/say rest"
-	got, err := Drill{}.Reply(t.Context(), protocol.Prompt{Body: body}, nil)
+	got, err := (&Drill{}).Reply(t.Context(), protocol.Prompt{Body: body}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

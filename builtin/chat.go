@@ -34,6 +34,7 @@ type Chat struct {
 	Client *http.Client
 
 	history []utterance
+	spent   []protocol.Usage
 }
 
 type utterance struct {
@@ -89,13 +90,13 @@ func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(strin
 	if c.Brief != "" {
 		messages = append([]utterance{{"system", c.Brief}}, conversation...)
 	}
-	body, err := json.Marshal(map[string]any{"model": c.Model.Name, "messages": messages, "stream": true})
+	path, options := "/api/chat", map[string]any{"model": c.Model.Name, "messages": messages, "stream": true}
+	if c.Model.OpenAI {
+		path, options["stream_options"] = "/chat/completions", map[string]any{"include_usage": true}
+	}
+	body, err := json.Marshal(options)
 	if err != nil {
 		return "", err
-	}
-	path := "/api/chat"
-	if c.Model.OpenAI {
-		path = "/chat/completions"
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.Model.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
@@ -118,7 +119,18 @@ func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(strin
 		}
 		return "", err
 	}
-	return readReply(io.LimitReader(response.Body, maxReply), say)
+	text, took, err := readReply(io.LimitReader(response.Body, maxReply), say)
+	if took != (protocol.Tokens{}) {
+		c.spent = append(c.spent, protocol.Usage{Model: c.Model.Name, Tokens: took})
+	}
+	return text, err
+}
+
+// Spent is what the model said that it took.
+func (c *Chat) Spent() []protocol.Usage {
+	out := c.spent
+	c.spent = nil
+	return out
 }
 
 // retryAfter reads the header in which a server says when it is to be asked
@@ -142,6 +154,23 @@ type frame struct {
 		Delta struct{ Content string }
 	}
 	Error json.RawMessage
+
+	// What the answer took: Ollama tells with its last piece, the others with
+	// one that has no choices, since they were asked to.
+	Read    int64 `json:"prompt_eval_count"`
+	Written int64 `json:"eval_count"`
+	Usage   struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+		Details    struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	}
+}
+
+func (f frame) took() protocol.Tokens {
+	u := f.Usage
+	return protocol.Tokens{Input: f.Read + u.Prompt - u.Details.Cached, Output: f.Written + u.Completion, Cached: u.Details.Cached}
 }
 
 func (f frame) text() string {
@@ -156,7 +185,7 @@ var errBroken = errors.New("the stream broke off")
 
 // readReply reads a stream: a JSON object a line, in the one format behind
 // "data: " and closed by [DONE]. Whole lines are shown as they come.
-func readReply(stream io.Reader, say func(string)) (string, error) {
+func readReply(stream io.Reader, say func(string)) (text string, took protocol.Tokens, err error) {
 	var reply strings.Builder
 	shown := 0
 	lines := bufio.NewScanner(stream)
@@ -164,23 +193,26 @@ func readReply(stream io.Reader, say func(string)) (string, error) {
 	for lines.Scan() {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "data:"))
 		if line == "[DONE]" {
-			return reply.String(), nil
+			return reply.String(), took, nil
 		}
 		var f frame
 		if json.Unmarshal([]byte(line), &f) != nil {
 			continue // a comment or an event's name
 		}
 		if f.Error != nil {
-			return "", fmt.Errorf("the model says: %s", f.Error)
+			return "", took, fmt.Errorf("the model says: %s", f.Error)
+		}
+		if told := f.took(); told != (protocol.Tokens{}) {
+			took = told // some tell it with every piece, for all so far
 		}
 		reply.WriteString(f.text())
 		if f.Done {
-			return reply.String(), nil
+			return reply.String(), took, nil
 		}
 		if end := strings.LastIndexByte(reply.String()[shown:], '\n'); end >= 0 {
 			say(reply.String()[shown : shown+end])
 			shown += end + 1
 		}
 	}
-	return "", errors.Join(errBroken, lines.Err())
+	return "", took, errors.Join(errBroken, lines.Err())
 }

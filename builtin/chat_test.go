@@ -39,6 +39,10 @@ func TestChatRemembers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				want := []protocol.Usage{{Model: "m", Tokens: protocol.Tokens{Input: 10, Output: int64(1 + len(long+body+"\n"+chatMarker+" <abc>")/4)}}}
+				if diff := cmp.Diff(want, chat.Spent()); diff != "" {
+					t.Errorf("tokens (-want +got):\n%s", diff)
+				}
 				if want := long + body; got != want {
 					t.Errorf("got %.60q (%d bytes), want %.60q (%d bytes)", got, len(got), want, len(want))
 				}

@@ -17,6 +17,7 @@ import (
 //	/say TEXT              answer with TEXT
 //	/think 2s              work for that long first
 //	/lines N               answer with N numbered lines
+//	/tokens IN OUT         say that a model took so many tokens
 //	/fail REASON           end the turn as a failure
 //	/wall TIME             until that moment (RFC 3339) end the turn at a rate limit
 //	/die                   end the program, as a crash would
@@ -28,6 +29,8 @@ import (
 type Drill struct {
 	Else  Brain
 	Shell Shell // nil = off
+
+	spent []protocol.Usage
 }
 
 // Shell runs a command for an agent, after asking whether it may.
@@ -36,7 +39,7 @@ type Shell interface {
 }
 
 // Reply follows the commands of the prompt.
-func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+func (d *Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
 	if !strings.HasPrefix(p.Body, "/") {
 		return d.Else.Reply(ctx, p, say)
 	}
@@ -60,6 +63,12 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			for k := range n {
 				answer = append(answer, fmt.Sprintf("line %d", k+1))
 			}
+		case "/tokens":
+			u := protocol.Usage{Model: "drill"}
+			if n, _ := fmt.Sscan(rest, &u.Input, &u.Output); n < 2 {
+				return "", uselessf("/tokens needs two numbers, got %q", rest)
+			}
+			d.spent = append(d.spent, u)
 		case "/fail":
 			return "", errors.New(rest)
 		case "/wall":
@@ -84,13 +93,23 @@ func (d Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (
 			}
 			answer = append(answer, output)
 		default:
-			return "", uselessf("unknown command %s; use /say, /think, /lines, /fail, /wall, /die, /delegate or /shell", word)
+			return "", uselessf("unknown command %s; use /say, /think, /lines, /tokens, /fail, /wall, /die, /delegate or /shell", word)
 		}
 	}
 	return strings.Join(answer, "\n"), nil
 }
 
-func (d Drill) shell(ctx context.Context, command string) (string, error) {
+// Spent is what the prompts said, and what the brain behind tells.
+func (d *Drill) Spent() []protocol.Usage {
+	out := d.spent
+	d.spent = nil
+	if m, ok := d.Else.(Meter); ok {
+		out = append(out, m.Spent()...)
+	}
+	return out
+}
+
+func (d *Drill) shell(ctx context.Context, command string) (string, error) {
 	switch {
 	case d.Shell == nil:
 		return "", uselessf("/shell is off; set ORCHESTRATOR_CC_SHELL=1 in the agent's env to have it, with a person's approval each time")

@@ -82,7 +82,7 @@ func (o agentOptions) brain(getenv func(string) string) (builtin.Brain, string, 
 		}
 		return chat, chat.Model.Name + " at " + chat.Model.URL, nil
 	}
-	return builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(getenv)}, "built-in engine, no model", nil
+	return &builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(getenv)}, "built-in engine, no model", nil
 }
 
 func (o agentOptions) desk() builtin.Desk {

@@ -67,6 +67,9 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		return b.String()
 	}
 	switch item.Kind {
+	case protocol.InboxTokens:
+		b.WriteString("  " + allowanceCure(item) + "\n")
+		return b.String()
 	case protocol.InboxLimited:
 		b.WriteString("  it goes on by itself; to try now: orchestrator-cc resume " + item.Agent + "\n")
 		return b.String()
@@ -81,4 +84,16 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 	id := short(item.ID)
 	b.WriteString("  answer it: orchestrator-cc answer " + id + " TEXT, or: retry " + id + ", or: cancel " + id + "\n")
 	return b.String()
+}
+
+// allowanceCure is what a person can do about what has used its tokens.
+func allowanceCure(item protocol.InboxItem) string {
+	cure := "give as many again: orchestrator-cc approve " + short(item.ID)
+	switch {
+	case item.Task != "":
+		cure += ", or: cancel " + short(item.ID)
+	case item.Agent != protocol.All:
+		cure += ", or: resume " + item.Agent
+	}
+	return cure
 }

@@ -53,6 +53,9 @@ func taskTree(v voice, t protocol.Task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "task %s  %s  %d%%  %s\n", v.paint(bold, t.ID), v.paint(taskTone(t.State), string(t.State)), t.Progress, t.Created.Local().Format("2006-01-02 15:04:05"))
 	drawTask(&b, v, t, branch{})
+	if t.TreeTokens != nil {
+		fmt.Fprintf(&b, "tokens: %s\n", tokenText(*t.TreeTokens))
+	}
 	if t.Result != "" {
 		fmt.Fprintf(&b, "\n%s\n%s\n", v.paint(faint, "answer:"), v.safe(fold(strings.TrimRight(t.Result, "\n"))))
 	}
@@ -79,6 +82,9 @@ func drawTask(b *strings.Builder, v voice, t protocol.Task, at branch) {
 	}
 	if t.Reason != "" {
 		b.WriteString(fit(v, inner+rail+strings.TrimSpace(string(t.Code)+" "+oneLine(t.Reason))) + "\n")
+	}
+	if t.Tokens != nil {
+		b.WriteString(inner + rail + v.paint(faint, "tokens: "+tokenText(*t.Tokens)) + "\n")
 	}
 	for i, name := range attemptNames(t.Attempts) {
 		b.WriteString(inner + rail + v.paint(faint, attemptLine(t, name, t.Attempts[i])) + "\n")
@@ -131,6 +137,18 @@ func attemptLine(t protocol.Task, name string, attempt protocol.Attempt) string 
 		steps = append(steps, step)
 	}
 	return fmt.Sprintf("%s req-%s: %s", name, attempt.Req, strings.Join(steps, ", "))
+}
+
+// tokenText tells tokens, and money where the program told it.
+func tokenText(t protocol.Tokens) string {
+	text := fmt.Sprintf("%s in, %s out", protocol.Figure(t.Input), protocol.Figure(t.Output))
+	if t.Cached > 0 {
+		text += fmt.Sprintf(", %s from a cache", protocol.Figure(t.Cached))
+	}
+	if t.Cost > 0 {
+		text += fmt.Sprintf(", $%.2f", t.Cost)
+	}
+	return text
 }
 
 // fold shortens the blocks that are for programs to one line each.

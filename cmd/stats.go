@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"orchestrator-cc/protocol"
 )
 
 type statsOptions struct{ json bool }
@@ -47,9 +49,33 @@ func runStats(ctx context.Context, a *app, o statsOptions) error {
 		}
 		rows = append(rows, counts("type ", m.ByType)...)
 		rows = append(rows, counts("agent ", m.ByAgent)...)
-		a.out.printf("%s", a.out.table([]string{"FIGURE", "VALUE"}, rows))
+		a.out.printf("%s", a.out.table([]string{"FIGURE", "VALUE"}, append(rows, tokenRows(m.Tokens)...)))
 		return nil
 	})
+}
+
+// shownDays is how many days of tokens a person is shown; programs get all.
+const shownDays = 7
+
+// tokenRows tells what models took, where any program told.
+func tokenRows(t protocol.TokenStats) [][]string {
+	if t.Total == (protocol.Tokens{}) {
+		return nil
+	}
+	rows := [][]string{{"tokens", tokenText(t.Total)}}
+	for _, name := range slices.Sorted(maps.Keys(t.ByAgent)) {
+		rows = append(rows, []string{"tokens of " + name, tokenText(t.ByAgent[name])})
+	}
+	for _, model := range slices.Sorted(maps.Keys(t.ByModel)) {
+		rows = append(rows, []string{"tokens of model " + model, tokenText(t.ByModel[model])})
+	}
+	for _, d := range t.ByDay[:min(shownDays, len(t.ByDay))] {
+		rows = append(rows, []string{"tokens on " + d.Day + " UTC", tokenText(d.Total)})
+	}
+	for _, task := range t.ByTask {
+		rows = append(rows, []string{"tokens of task " + short(task.Task), tokenText(task.Total) + "  " + gist(task.Text)})
+	}
+	return rows
 }
 
 func counts[K cmp.Ordered](prefix string, by map[K]int) [][]string {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,20 +124,37 @@ func overviewText(v voice, o protocol.Overview, now time.Time) string {
 	return b.String()
 }
 
+// agentTable has a column for tokens once any program has told of some.
 func agentTable(v voice, agents []protocol.AgentStatus, now time.Time) string {
-	var rows [][]string
+	rows := [][]string{{"AGENT", "STATE", "SINCE", "ENGINE", "QUEUE", "TOKENS", "TASK", "NOTE"}}
+	told := false
 	for _, s := range agents {
 		since := ""
 		if !now.IsZero() {
 			since = age(now, s.Since)
 		}
+		told = told || s.TokensToday != nil
 		note := oneLine(s.Reason)
 		if s.Restarts > 0 {
 			note = strings.TrimSpace(note + fmt.Sprintf(" (restarted %s)", times(s.Restarts)))
 		}
-		rows = append(rows, []string{s.Name, v.paint(agentTone(s.State), string(s.State)), since, s.Engine, strconv.Itoa(s.Queue), short(s.Task), note})
+		rows = append(rows, []string{s.Name, v.paint(agentTone(s.State), string(s.State)), since, s.Engine, strconv.Itoa(s.Queue), tokensToday(s), short(s.Task), note})
 	}
-	return v.table([]string{"AGENT", "STATE", "SINCE", "ENGINE", "QUEUE", "TASK", "NOTE"}, rows)
+	for i := range rows {
+		if !told {
+			rows[i] = slices.Delete(rows[i], 5, 6)
+		}
+	}
+	return v.table(rows[0], rows[1:])
+}
+
+// tokensToday is what limits count of it; a program that does not tell is no
+// program that takes nothing.
+func tokensToday(s protocol.AgentStatus) string {
+	if s.TokensToday == nil {
+		return "-"
+	}
+	return protocol.Figure(s.TokensToday.Spent())
 }
 
 // openAndRecent keeps every task that still moves, and a few that ended.

@@ -62,6 +62,7 @@ type Agent struct {
 	Env             map[string]string
 	Timeout         time.Duration
 	Approvals       string // who decides on tool calls: ApproveAsk and the others
+	Tokens          int    // what its models may take; 0: Limits.Tokens.Agent
 }
 
 // What happens when an agent's program asks for permission to use a tool.
@@ -123,6 +124,14 @@ type Limits struct {
 	OpenTasks    int           // of one agent
 	PromptBytes  int           // one prompt
 	PayloadBytes int           // one encoded message
+	Tokens       Tokens
+}
+
+// Tokens is what models may take before a person is asked; 0 is no limit.
+type Tokens struct {
+	Task  int // one task with all its delegates
+	Agent int // one agent
+	Day   int // the company, from midnight to midnight UTC
 }
 
 // Journal rotates logs/messages.jsonl once it has RotateBytes; 0 never does.

@@ -90,6 +90,10 @@ func TestMistakes(t *testing.T) {
 		{"open to the world", "api: {listen: ':8000'}\n", []string{`c.yaml:1:15: api.listen: :8000 can be reached from other machines, which needs TLS; listen on 127.0.0.1, or add api.tls`}},
 		{"a task for nobody", "routing: {chat: grand_bos}\n", []string{`c.yaml:1:17: routing.chat: there is no agent "grand_bos"; did you mean "grand_boss"?`}},
 		{"half a certificate", "api: {tls: {cert: a.pem}}\n", []string{`c.yaml:1:12: api.tls: cert and key belong together; name the certificate and its key, or neither`}},
+		{"tokens", "limits: {tokens: {day: -1, year: 5}}\nagents: [{name: b, role: grand_boss, marker: B OK, command: [x], tokens: 0}]\n", []string{
+			`c.yaml:1:24: limits.tokens.day: -1 is out of range; write a number from 0 to 1000000000000`,
+			`c.yaml:1:28: limits.tokens.year: this key is unknown; write one of: agent, day, task`,
+			`c.yaml:2:74: agents[0].tokens: 0 is out of range; write a number from 1 to 1000000000000`}},
 		{"limits against each other", "retry: {initial: 1m}\nlimits: {timeout: 2h, payload_bytes: 10}\n", []string{
 			`c.yaml:1:8: retry.max_delay: 30s is less than the first delay of 1m0s; write at least retry.initial`,
 			`c.yaml:2:9: limits.hard_limit: 1h0m0s is less than the timeout of 2h0m0s; write at least limits.timeout`,

@@ -13,6 +13,7 @@ const (
 	mostSize = 1 << 30
 	mostRuns = 1_000_000
 	mostPane = 999
+	mostCost = 1_000_000_000_000 // tokens
 )
 
 // read lays what the document says over cfg.
@@ -58,6 +59,7 @@ func readAgents(at cursor) []Agent {
 			"command":                 words(&agent.Command),
 			"env":                     pairs(&agent.Env),
 			"timeout":                 duration(&agent.Timeout, time.Millisecond, longest),
+			"tokens":                  number(&agent.Tokens, 1, mostCost),
 			"approvals":               choice(&agent.Approvals, ApproveAsk, ApproveKey, ApproveAllow, ApproveDeny),
 		})
 		agent.Role = protocol.Role(role)
@@ -121,6 +123,13 @@ func (l *Limits) read(at cursor) {
 		"open_tasks":    number(&l.OpenTasks, 1, mostRuns),
 		"prompt_bytes":  number(&l.PromptBytes, 1, mostSize),
 		"payload_bytes": number(&l.PayloadBytes, 1, mostSize),
+		"tokens": func(at cursor) {
+			at.object(fields{
+				"task":  number(&l.Tokens.Task, 0, mostCost),
+				"agent": number(&l.Tokens.Agent, 0, mostCost),
+				"day":   number(&l.Tokens.Day, 0, mostCost),
+			})
+		},
 	})
 }
 

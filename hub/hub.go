@@ -147,12 +147,13 @@ func (h *Hub) shutdown() error {
 
 func rules(c config.Config) ledger.Rules {
 	r := ledger.Rules{
-		Retry:  ledger.Retry{Max: c.Retry.Max, Initial: c.Retry.Initial, MaxDelay: c.Retry.MaxDelay, Multiplier: c.Retry.Multiplier, Jitter: c.Retry.Jitter},
-		Limits: ledger.Limits{Turns: c.Limits.Turns, Depth: c.Limits.Depth, OpenTasks: c.Limits.OpenTasks},
+		Retry: ledger.Retry{Max: c.Retry.Max, Initial: c.Retry.Initial, MaxDelay: c.Retry.MaxDelay, Multiplier: c.Retry.Multiplier, Jitter: c.Retry.Jitter},
+		Limits: ledger.Limits{Turns: c.Limits.Turns, Depth: c.Limits.Depth, OpenTasks: c.Limits.OpenTasks,
+			Tokens: ledger.TokenLimits{Task: int64(c.Limits.Tokens.Task), Agent: int64(c.Limits.Tokens.Agent), Day: int64(c.Limits.Tokens.Day)}},
 		Matrix: protocol.DefaultMatrix(),
 	}
 	for _, a := range c.Agents {
-		r.Agents = append(r.Agents, ledger.Agent{Name: a.Name, Role: a.Role, Marker: a.Marker})
+		r.Agents = append(r.Agents, ledger.Agent{Name: a.Name, Role: a.Role, Marker: a.Marker, Tokens: int64(a.Tokens)})
 	}
 	if len(c.Permissions) > 0 {
 		r.Matrix = c.Permissions

@@ -47,7 +47,7 @@ func playAgent(name string) error {
 	}
 	defer term.Restore(int(os.Stdin.Fd()), before)
 	return builtin.Run(context.Background(), builtin.Options{
-		Name: name, Marker: os.Getenv("MARKER"), Spool: os.Getenv("SPOOL"), Brain: builtin.Drill{},
+		Name: name, Marker: os.Getenv("MARKER"), Spool: os.Getenv("SPOOL"), Brain: &builtin.Drill{},
 		In: os.Stdin, Out: os.Stdout, Width: func() int { return 80 },
 	})
 }

@@ -31,16 +31,17 @@ func (w *worker) recordState(ctx context.Context) {
 }
 
 // status is the agent as a person sees it. It is called with the book's lock.
-func (w *worker) status(l *ledger.Ledger) protocol.AgentStatus {
+func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := protocol.AgentStatus{
 		Name: w.Name, Role: w.Role, Engine: w.EngineName, State: protocol.Starting,
 		Pane: w.pane.ID, PID: w.pane.PID, Restarts: w.restarts, Queue: l.Queue(w.Name),
+		TokensToday: l.Today(w.Name, now),
 	}
 	if w.agent != nil {
-		now := w.agent.Status()
-		s.State, s.Reason, s.Since, s.LastActivity = now.State, now.Reason, now.Since, now.LastActivity
+		seen := w.agent.Status()
+		s.State, s.Reason, s.Since, s.LastActivity = seen.State, seen.Reason, seen.Since, seen.LastActivity
 	}
 	if w.dead != "" {
 		s.State, s.Reason = protocol.Dead, w.dead
@@ -53,9 +54,12 @@ func (w *worker) status(l *ledger.Ledger) protocol.AgentStatus {
 	case len(next) > 0 && !next[0].RetryAt.IsZero():
 		s.Reason = fmt.Sprintf("attempt %d failed; tries again at %s", next[0].Attempt-1, next[0].RetryAt.Local().Format("15:04:05"))
 	}
-	if wall, ok := l.Wall(w.Name, time.Now()); ok && (s.State == protocol.Idle || s.State == protocol.Starting) {
+	if wall, ok := l.Wall(w.Name, now); ok && (s.State == protocol.Idle || s.State == protocol.Starting) {
 		s.State, s.Since, s.Until = protocol.Limited, wall.Since, wall.Until
 		s.Reason = fmt.Sprintf("%s; goes on at %s", wall.Reason, clock(wall.Until))
+	}
+	if why, held := l.Held(w.Name, now); held && s.State == protocol.Idle {
+		s.State, s.Reason = protocol.Paused, why
 	}
 	if l.Paused(w.Name) {
 		s.State, s.Reason = protocol.Paused, "paused; type: orchestrator-cc resume "+w.Name

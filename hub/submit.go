@@ -88,10 +88,11 @@ const recentTasks = 10
 // Overview is everything `status` shows.
 func (h *Hub) Overview() protocol.Overview {
 	var o protocol.Overview
+	now := time.Now().UTC()
 	h.book.read(func(l *ledger.Ledger) {
-		o.Tasks, o.Inbox = l.Recent(recentTasks), l.Inbox()
+		o.Tasks, o.Inbox = l.Recent(recentTasks), l.Inbox(now)
 		for _, name := range h.order {
-			o.Agents = append(o.Agents, h.workers[name].status(l))
+			o.Agents = append(o.Agents, h.workers[name].status(l, now))
 		}
 	})
 	for _, a := range o.Agents {

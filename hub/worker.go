@@ -25,6 +25,7 @@ type worker struct {
 	seated chan struct{}        // closed once the agent has a pane
 	moved  chan struct{}        // the agent's state changed; holds at most one notice
 	typed  chan protocol.Report // what people typed into the pane
+	usage  usage                // what its models took, and nobody has written down yet
 	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
 	redraw chan<- struct{} // the same notice, for the borders
 
@@ -45,6 +46,7 @@ func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *wor
 	return &worker{
 		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
 		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan protocol.Report, 64),
+		usage: usage{told: make(chan struct{}, 1)},
 	}
 }
 
@@ -61,7 +63,7 @@ func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	w.agent = agents.New(terminal{pane}, agents.Options{
 		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
 		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
-		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped,
+		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add,
 	})
 	close(w.seated)
 }
@@ -97,6 +99,7 @@ func (w *worker) run(ctx context.Context) error {
 	group.Go(func() error { return ignoreEnd(ctx, w.agent.Run(ctx)) })
 	group.Go(func() error { return ignoreEnd(ctx, w.loop(ctx)) })
 	group.Go(func() error { return w.takeTyped(ctx) })
+	group.Go(func() error { return ignoreEnd(ctx, w.takeUsage(ctx)) })
 	return group.Wait()
 }
 
@@ -225,6 +228,10 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	}
 	if err != nil && errors.Is(context.Cause(turn), errCancelled) {
 		err = w.interrupt(ctx)
+	}
+	// What it took is known before its end is written, so that the end can tell.
+	if err := w.recordUsage(ctx); err != nil {
+		return err
 	}
 	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 		if err == nil {

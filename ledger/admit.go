@@ -44,7 +44,7 @@ func (l *Ledger) Admit(a *protocol.Accepted, now time.Time) error {
 	case *protocol.RequestPayload:
 		return l.admitRequest(a)
 	case *protocol.ControlPayload:
-		return l.admitControl(a, p)
+		return l.admitControl(a, p, now)
 	case *protocol.ResponsePayload:
 		return admitClosing(a, about, p.Status, "", now)
 	case *protocol.ErrorPayload:
@@ -167,18 +167,22 @@ func admitClosing(a *protocol.Accepted, n *node, s protocol.Status, code protoco
 }
 
 // admitControl checks an order and writes the full id of the task it names.
-func (l *Ledger) admitControl(a *protocol.Accepted, p *protocol.ControlPayload) error {
+func (l *Ledger) admitControl(a *protocol.Accepted, p *protocol.ControlPayload, now time.Time) error {
 	o, err := readOrder(p)
 	if err != nil {
 		return protocol.Invalid("payload.params", "%v", err)
 	}
-	if p.Command != protocol.Cancel && p.Command != protocol.Retry {
+	switch {
+	case o.allows(p.Command) && a.Message.From() != protocol.User:
+		return protocol.Faultf(protocol.CodeForbidden, "only a person may give more tokens")
+	case o.allows(p.Command) && o.Task == "":
+		return l.admitToday(o, nanos(now))
+	case p.Command != protocol.Cancel && p.Command != protocol.Retry && !o.allows(p.Command):
 		if a.Message.To() == protocol.User {
 			return protocol.Invalid("header.to.agent_id", "is %q; an order goes to an agent", protocol.User)
 		}
 		return nil
-	}
-	if o.Task == "" {
+	case o.Task == "":
 		return protocol.Invalid("payload.params.task", "is missing; say which task to %s", p.Command)
 	}
 	n, err := l.find(o.Task)
@@ -190,7 +194,7 @@ func (l *Ledger) admitControl(a *protocol.Accepted, p *protocol.ControlPayload) 
 			return err
 		}
 	}
-	if err := n.mayChange(p.Command); err != nil {
+	if err := l.mayChange(n, p.Command); err != nil {
 		return err
 	}
 	full, err := nameTask(p, n.ID)
@@ -204,8 +208,14 @@ func (l *Ledger) admitControl(a *protocol.Accepted, p *protocol.ControlPayload) 
 	return nil
 }
 
-func (n *node) mayChange(c protocol.Command) error {
-	if c == protocol.Cancel {
+func (l *Ledger) mayChange(n *node, c protocol.Command) error {
+	switch c {
+	case protocol.Resume:
+		if n.root.open() && l.overTask(n) {
+			return nil
+		}
+		return protocol.Faultf(protocol.CodeConflict, "task %s is not held by limits.tokens; there is nothing to let go on", n.root.ID)
+	case protocol.Cancel:
 		if n.open() && n.Doom == nil || n.State == protocol.TaskNeedsHuman && n.Doom == nil {
 			return nil
 		}

@@ -11,6 +11,12 @@ type orderParams struct {
 	Task   string `json:"task,omitempty"`
 	Text   string `json:"text,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	Tokens string `json:"tokens,omitempty"` // with resume: TokensToday
+}
+
+// allows says that an order is about an allowance of tokens.
+func (o orderParams) allows(c protocol.Command) bool {
+	return c == protocol.Resume && (o.Task != "" || o.Tokens != "")
 }
 
 func readOrder(p *protocol.ControlPayload) (orderParams, error) {
@@ -45,12 +51,15 @@ func (l *Ledger) applyControl(e protocol.Entry, a *protocol.Accepted, p *protoco
 		n := l.nodes[o.Task]
 		return n != nil && l.restart(e, n, o.Text)
 	}
-	return l.applyToAgents(m, p.Command)
+	if o.allows(p.Command) {
+		return l.applyAllowance(e, o)
+	}
+	return l.applyToAgents(e, m, p.Command)
 }
 
 // applyToAgents pauses, resumes or stops agents. A critical order also stops
 // the turn that is running.
-func (l *Ledger) applyToAgents(m protocol.Message, c protocol.Command) bool {
+func (l *Ledger) applyToAgents(e protocol.Entry, m protocol.Message, c protocol.Command) bool {
 	seats := l.recipients(m.To(), m.From())
 	if m.To() == protocol.Hub {
 		seats = l.order
@@ -62,7 +71,7 @@ func (l *Ledger) applyToAgents(m protocol.Message, c protocol.Command) bool {
 		case protocol.Shutdown:
 			s.stopped = true
 		case protocol.Resume:
-			s.paused, s.stopped, s.wall.Until = false, false, 0
+			l.letGoOn(s, m.From() == protocol.User, nanos(e.Time))
 			continue
 		}
 		if m.Priority() == protocol.Critical && s.busy != nil {

@@ -245,6 +245,7 @@ func (l *Ledger) applyClaim(e protocol.Entry, p *parcel, s *protocol.Step) bool 
 	}
 	n.Progress = max(n.Progress, 5)
 	n.Attempts = append(n.Attempts, attempt{Messages: p.Messages, Number: s.Attempt, Req: s.Req})
+	l.byReq[s.Req] = n
 	l.mark(e, n, s)
 	return true
 }

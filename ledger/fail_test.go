@@ -53,7 +53,7 @@ func TestEscalation(t *testing.T) {
 	if got.State != protocol.TaskNeedsHuman || got.Reason != "it E_TIMEOUT" || got.Code != protocol.CodeTimeout {
 		t.Errorf("got %s %q %s, want needs_human with the reason", got.State, got.Reason, got.Code)
 	}
-	inbox := o.l.Inbox()
+	inbox := o.l.Inbox(o.now)
 	if len(inbox) != 1 || inbox[0].ID != root || inbox[0].Kind != "needs_human" || inbox[0].Text != "it E_TIMEOUT" {
 		t.Errorf("got inbox %+v, want the root", inbox)
 	}
@@ -73,7 +73,7 @@ func TestEscalation(t *testing.T) {
 	}
 	o.answer(b, "done")
 	o.wantState(root, protocol.TaskCompleted)
-	if got := o.l.Inbox(); len(got) != 0 {
+	if got := o.l.Inbox(o.now); len(got) != 0 {
 		t.Errorf("got inbox %+v, want it empty", got)
 	}
 	o.wantSound()

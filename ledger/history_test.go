@@ -36,6 +36,9 @@ type history struct {
 func newHistory(t testing.TB, roll dice) *history {
 	r := company()
 	r.Limits = Limits{Turns: 4, Depth: 5, OpenTasks: 6}
+	if roll(2) == 0 {
+		r.Limits.Tokens = TokenLimits{Task: 3000, Agent: 4000, Day: 20_000}
+	}
 	return &history{office: newOffice(t, r), roll: roll, oracle: newOracle(), whole: roll(2) == 0}
 }
 
@@ -109,7 +112,9 @@ func (h *history) compare(l, again *Ledger, from int) {
 
 func (h *history) step() {
 	h.steps++
-	switch h.roll(16) {
+	switch h.roll(17) {
+	case 16:
+		h.spend()
 	case 0, 1:
 		h.submitRequest()
 	case 2:
@@ -173,16 +178,47 @@ func (h *history) submitEvent() {
 
 func (h *history) submitOrder() {
 	to := h.agents()[h.roll(5)].Name
-	switch h.roll(5) {
+	switch h.roll(6) {
 	case 0:
 		h.submit(user, to, &protocol.ControlPayload{Command: protocol.Pause})
 	case 1, 2:
 		h.submit(user, to, &protocol.ControlPayload{Command: protocol.Resume})
+	case 3:
+		h.submit(user, to, &protocol.ControlPayload{Command: protocol.Resume, Params: encode(orderParams{Tokens: TokensToday})})
 	default:
 		if len(h.tasks) > 0 {
-			command := []protocol.Command{protocol.Cancel, protocol.Retry}[h.roll(2)]
+			command := []protocol.Command{protocol.Cancel, protocol.Retry, protocol.Resume}[h.roll(3)]
 			id := h.tasks[h.roll(len(h.tasks))]
 			h.submit(user, to, &protocol.ControlPayload{Command: command, Params: encode(orderParams{Task: id, Text: "again"})})
+		}
+	}
+}
+
+// spend tells what models took, for a turn that runs, for one that is over or
+// for a person, and sometimes again what was told before.
+func (h *history) spend() {
+	a := h.agents()[h.roll(5)].Name
+	r := protocol.Report{Event: protocol.ReportUsage, Time: h.now.Add(-time.Duration(h.roll(48)) * time.Hour),
+		Usage: &protocol.Usage{ID: fmt.Sprint("m", h.roll(200)), Model: "m", Tokens: protocol.Tokens{Input: int64(h.roll(900)), Output: int64(h.roll(90))}}}
+	if running := h.l.UnderWay(); len(running) > 0 && h.roll(4) > 0 {
+		d := running[h.roll(len(running))]
+		a, r.Req = d.Agent, d.Req
+	} else if len(h.entries) > 0 {
+		r.Req = fmt.Sprint("r", h.roll(len(h.entries)))
+	}
+	h.store(h.l.Spend(a, []protocol.Report{r, r}, h.now)...)
+}
+
+// letGoOn lifts everything that holds somebody, as a person would.
+func (h *history) letGoOn() {
+	for _, a := range h.agents() {
+		for range 2 {
+			h.submit(user, a.Name, &protocol.ControlPayload{Command: protocol.Resume})
+		}
+	}
+	for _, item := range h.l.spentInbox(h.now) {
+		if item.Task != "" {
+			h.submit(user, item.Agent, &protocol.ControlPayload{Command: protocol.Resume, Params: encode(orderParams{Task: item.Task})})
 		}
 	}
 }
@@ -240,9 +276,7 @@ func (h *history) words() string {
 // drain lets everybody work and finish, and nobody ask for more.
 func (h *history) drain() {
 	h.whole = true
-	for _, a := range h.agents() {
-		h.submit(user, a.Name, &protocol.ControlPayload{Command: protocol.Resume})
-	}
+	h.letGoOn()
 	for range 20_000 {
 		plan := h.l.Next(h.now)
 		for _, batch := range plan.Append {
@@ -282,6 +316,9 @@ func (h *history) check(steps int) []string {
 	}
 	if len(h.l.undelivered) != 0 || len(h.l.dueNodes) != 0 || len(h.l.dueNotes) != 0 {
 		h.oracle.complain("left behind: %v, %d due, %d notes due", h.l.undelivered, len(h.l.dueNodes), len(h.l.dueNotes))
+	}
+	if got := h.l.Metrics().Tokens.Total; got != h.oracle.tokens {
+		h.oracle.complain("got %+v tokens, want %+v", got, h.oracle.tokens)
 	}
 	again := New(h.rules)
 	for _, e := range h.entries {

@@ -17,6 +17,7 @@
 package ledger
 
 import (
+	"cmp"
 	"time"
 
 	"orchestrator-cc/protocol"
@@ -27,6 +28,7 @@ type Agent struct {
 	Name   string
 	Role   protocol.Role
 	Marker string // the line that ends its answers; never forwarded
+	Tokens int64  // what it may take until a person lets it go on; zero: Limits.Tokens.Agent
 }
 
 // Retry says how often and how late a failed attempt is made again.
@@ -43,6 +45,15 @@ type Limits struct {
 	Turns     int // answers per task
 	Depth     int // levels of a tree, the root included
 	OpenTasks int // per agent
+	Tokens    TokenLimits
+}
+
+// TokenLimits hold what would cost too much, until a person lets it go on.
+// Zero is none.
+type TokenLimits struct {
+	Task  int64 // one tree
+	Agent int64 // one agent
+	Day   int64 // the company, from midnight to midnight UTC
 }
 
 // Rules are what the fold is made under. Absent parts take the defaults.
@@ -93,6 +104,9 @@ type Ledger struct {
 	dueNotes    map[*parcel]struct{}
 	timers      expiries
 
+	byReq map[string]*node // the tasks of all attempts that are not forgotten
+	purse purse
+
 	tally     tally
 	anomalies int
 	words     map[string]string
@@ -109,12 +123,14 @@ func New(r Rules) *Ledger {
 		undelivered: map[string]int{},
 		dueNodes:    map[*node]struct{}{},
 		dueNotes:    map[*parcel]struct{}{},
+		byReq:       map[string]*node{},
+		purse:       newPurse(),
 		tally:       tally{ByType: map[protocol.Type]int{}, ByAgent: map[string]int{}},
 		words:       map[string]string{},
 		labels:      map[label]*label{},
 	}
 	for _, a := range r.Agents {
-		l.addSeat(&seat{name: a.Name, role: a.Role, marker: a.Marker, known: true})
+		l.addSeat(&seat{name: a.Name, role: a.Role, marker: a.Marker, tokens: cmp.Or(a.Tokens, r.Limits.Tokens.Agent), known: true})
 	}
 	return l
 }
@@ -145,11 +161,14 @@ func (l *Ledger) Apply(e protocol.Entry) {
 		fits = true // the hub shows its agents as they are now
 	case e.Hub != nil:
 		fits = l.applyHub(e)
+	case e.Usage != nil:
+		fits = l.applyUsage(e, e.Usage)
 	}
 	if !fits {
 		l.anomalies++
 	}
 	l.forget()
+	l.purse.forget(dayOf(l.clock))
 }
 
 func (l *Ledger) applyMessage(e protocol.Entry, a *protocol.Accepted) bool {

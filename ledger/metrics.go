@@ -61,6 +61,7 @@ func (l *Ledger) Metrics() protocol.Metrics {
 		RetryRate:        ratio(float64(t.Retries), t.Claims),
 		ByType:           maps.Clone(t.ByType),
 		ByAgent:          maps.Clone(t.ByAgent),
+		Tokens:           l.tokenStats(),
 	}
 }
 

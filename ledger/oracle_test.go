@@ -19,11 +19,14 @@ type oracle struct {
 	busy     map[string]string // agent -> delivery under way
 	holds    map[string]string // agent -> task
 	progress map[string]int
+	counted  map[string]bool // answers of models, by agent and id
+	tokens   protocol.Tokens // of all agents
 }
 
 // asked is a request or an event as one recipient must get it.
 type asked struct {
 	id, from, to string
+	task         string
 	request      bool
 	weight, at   int
 	about        string
@@ -38,7 +41,7 @@ type asked struct {
 }
 
 func newOracle() *oracle {
-	return &oracle{accepted: map[string]*asked{}, claims: map[string]bool{}, busy: map[string]string{}, holds: map[string]string{}, progress: map[string]int{}}
+	return &oracle{accepted: map[string]*asked{}, claims: map[string]bool{}, busy: map[string]string{}, holds: map[string]string{}, progress: map[string]int{}, counted: map[string]bool{}}
 }
 
 func (o *oracle) complain(format string, args ...any) {
@@ -49,6 +52,14 @@ func (o *oracle) see(e protocol.Entry, l *Ledger) {
 	switch {
 	case e.Message != nil:
 		o.message(e, l)
+	case e.Usage != nil:
+		if name := e.Usage.Agent + " " + e.Usage.ID; o.counted[name] {
+			o.complain("%s counted twice", name)
+		} else {
+			o.counted[name] = true
+		}
+		o.tokens = o.tokens.Plus(e.Usage.Tokens)
+		o.decide(func(x *asked) bool { return x.task != "" && x.task == e.Usage.Task }) // its tree may be held
 	case e.Step != nil:
 		if x := o.accepted[e.Step.Messages[0]]; e.Step.Name == protocol.Claimed && x != nil && x.rounds == 1 && !x.expires.IsZero() && !x.expires.After(e.Time) {
 			o.complain("%s: %s claimed after its time to live", e.Step.Agent, x.id)
@@ -64,7 +75,7 @@ func (o *oracle) message(e protocol.Entry, l *Ledger) {
 	}
 	switch p := m.Payload.(type) {
 	case *protocol.RequestPayload, *protocol.EventPayload:
-		x := &asked{id: m.ID(), from: m.From(), to: m.To(), request: m.Header.Type == protocol.Request, weight: m.Priority().Weight(),
+		x := &asked{id: m.ID(), from: m.From(), to: m.To(), task: a.Task, request: m.Header.Type == protocol.Request, weight: m.Priority().Weight(),
 			at: len(o.order), about: m.Header.CorrelationID, expires: m.Expires(e.Time), over: map[string]bool{}, rounds: 1, recipients: len(l.recipients(m.To(), m.From()))}
 		x.blocked = x.about != "" || !x.expires.IsZero()
 		o.accepted[x.id] = x

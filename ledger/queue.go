@@ -23,6 +23,11 @@ type seat struct {
 	paused  bool
 	stopped bool
 	wall    wall
+
+	tokens  int64           // what it may take; 0: no limit
+	used    protocol.Tokens // what it took, ever
+	granted int64           // what it had taken when a person last let it go on
+	usedAt  int64           // when it last took any
 }
 
 func (s *seat) belongsTo(group string) bool {
@@ -129,15 +134,19 @@ func byOrder(a, b *parcel) int { return cmp.Compare(a.Order, b.Order) }
 //
 // An agent that holds a task gets what belongs to it, and notes only while its
 // delegates work. A free one gets the heaviest head of its lanes; among equals
-// the one accepted first.
+// the one accepted first. A tree that has used its tokens stands aside, and
+// lets others pass.
 func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
-	if s.busy != nil || s.paused || s.stopped || !s.known {
+	if s.busy != nil || s.paused || s.stopped || !s.known || s.over() {
 		return nil, 0
 	}
 	if s.wall.Until > now {
 		return nil, s.wall.Until
 	}
-	if c := s.current; c != nil {
+	if l.overDay(now) {
+		return nil, midnightAfter(now)
+	}
+	if c := s.current; c != nil && !l.overTask(c) {
 		if p := c.parcel; p != nil && p.waits() {
 			switch {
 			case p.late(now):
@@ -149,8 +158,8 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 		}
 	}
 	for _, n := range s.lanes {
-		p := n.parcels[0]
-		if !p.waits() || p.late(now) || l.heldBack(p) || s.current != nil && p.node != nil {
+		p := l.head(n)
+		if p == nil || !p.waits() || p.late(now) || l.heldBack(p) || s.current != nil && p.node != nil {
 			continue
 		}
 		if p.NotBefore > now {
@@ -162,6 +171,16 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 		}
 	}
 	return best, wake
+}
+
+// head is the first in a lane that no limit of its tree holds.
+func (l *Ledger) head(n *lane) *parcel {
+	for _, p := range n.parcels {
+		if p.node == nil || !l.overTask(p.node) {
+			return p
+		}
+	}
+	return nil
 }
 
 // sooner is the earlier of two moments, of which zero is none.

@@ -198,7 +198,7 @@ func (n *node) cure(v *verdict) string {
 }
 
 func (n *node) closing(s protocol.Status, now time.Time) *protocol.Closing {
-	return &protocol.Closing{Status: s, LatencyMS: max(0, now.UnixNano()-n.Since) / int64(time.Millisecond), RetryCount: n.Retries}
+	return &protocol.Closing{Status: s, LatencyMS: max(0, now.UnixNano()-n.Since) / int64(time.Millisecond), RetryCount: n.Retries, Tokens: some(n.Used)}
 }
 
 // make builds a message from a task's agent to its asker.

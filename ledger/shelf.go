@@ -88,6 +88,9 @@ func (n *node) atWork() bool { return n.open() || slices.ContainsFunc(n.kids, (*
 func (l *Ledger) drop(n *node) {
 	delete(l.nodes, n.ID)
 	delete(l.dueNodes, n)
+	for _, a := range n.Attempts {
+		delete(l.byReq, a.Req)
+	}
 	for _, k := range n.kids {
 		l.drop(k)
 	}

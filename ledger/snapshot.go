@@ -27,6 +27,7 @@ type saved struct {
 	Shelf     savedShelf    `json:"shelf"`
 	Tally     tally         `json:"tally"`
 	Seen      []byte        `json:"seen"` // sixteen bytes an id, sorted
+	Purse     savedPurse    `json:"purse,omitzero"`
 }
 
 type savedSeat struct {
@@ -35,6 +36,10 @@ type savedSeat struct {
 	Paused  bool   `json:"paused,omitempty"`
 	Stopped bool   `json:"stopped,omitempty"`
 	Wall    wall   `json:"wall,omitzero"`
+
+	Used    protocol.Tokens `json:"used,omitzero"`
+	Granted int64           `json:"granted,omitempty"`
+	UsedAt  int64           `json:"used_at,omitempty"`
 }
 
 type savedNode struct {
@@ -65,9 +70,10 @@ type savedTree struct {
 // Snapshot writes the whole ledger as JSON. The same ledger always gives the
 // same bytes.
 func (l *Ledger) Snapshot() ([]byte, error) {
-	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally, Seen: l.packSeen(), Shelf: l.shelf.save()}
+	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally,
+		Seen: l.packSeen(), Shelf: l.shelf.save(), Purse: l.purse.save()}
 	for _, t := range l.order {
-		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall}
+		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall, Used: t.used, Granted: t.granted, UsedAt: t.usedAt}
 		if t.current != nil {
 			one.Current = t.current.ID
 		}
@@ -122,12 +128,14 @@ func (l *Ledger) Restore(data []byte) error {
 	fresh := New(l.rules)
 	fresh.seq, fresh.clock, fresh.turned, fresh.anomalies = s.Seq, s.Clock, s.Turned, s.Anomalies
 	fresh.tally.restore(s.Tally)
+	fresh.purse.restore(s.Purse)
 	for at := 0; at < len(s.Seen); at += len(key{}) {
 		fresh.seen[key(s.Seen[at:])] = struct{}{}
 	}
 	for _, t := range s.Seats {
 		seat := fresh.seat(t.Name)
 		seat.paused, seat.stopped, seat.wall = t.Paused, t.Stopped, t.Wall
+		seat.used, seat.granted, seat.usedAt = t.Used, t.Granted, t.UsedAt
 	}
 	for _, one := range s.Nodes {
 		fresh.restoreNode(one)
@@ -145,6 +153,9 @@ func (l *Ledger) Restore(data []byte) error {
 func (s saved) check() error {
 	if s.Version != snapshotVersion {
 		return fmt.Errorf("it has version %d; this hub reads version %d", s.Version, snapshotVersion)
+	}
+	if len(s.Purse.Counted)%purseID != 0 {
+		return fmt.Errorf("%d bytes of counted ids do not divide by %d", len(s.Purse.Counted), purseID)
 	}
 	if len(s.Seen)%len(key{}) != 0 {
 		return fmt.Errorf("%d bytes of ids do not divide by %d", len(s.Seen), len(key{}))
@@ -183,6 +194,7 @@ func (l *Ledger) restoreNode(one savedNode) {
 	n.From, n.Session, n.Evidence = l.word(n.From), l.word(n.Session), l.word(n.Evidence)
 	l.nodes[n.ID] = n
 	for _, a := range n.Attempts {
+		l.byReq[a.Req] = n
 		for i, m := range a.Marks {
 			a.Marks[i].What = l.label(m.What.Step, m.What.Evidence)
 		}

@@ -49,6 +49,10 @@ type node struct {
 
 	Attempts []attempt `json:"attempts,omitempty"`
 
+	Used    protocol.Tokens `json:"used,omitzero"`     // by its own agent for it
+	Spent   int64           `json:"spent,omitempty"`   // of a root: by its whole tree
+	Granted int64           `json:"granted,omitempty"` // of a root: what was spent when a person last let it go on
+
 	openKids int
 	doneKids int
 	depth    int

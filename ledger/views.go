@@ -34,7 +34,7 @@ func (l *Ledger) Recent(closed int) []protocol.Task {
 			}
 			closed--
 		}
-		out = append(out, n.view())
+		out = append(out, l.view(n))
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func (l *Ledger) Task(id string) (protocol.Task, error) {
 	if err != nil {
 		return protocol.Task{}, err
 	}
-	return n.tree(), nil
+	return l.tree(n), nil
 }
 
 // TaskOf finds the task that a request began, or that a message which still
@@ -78,22 +78,25 @@ func (l *Ledger) Working(agent string) (id string, ok bool) {
 func (l *Ledger) Paused(agent string) bool { return l.seats[agent] != nil && l.seats[agent].paused }
 
 // view shows the node alone.
-func (n *node) view() protocol.Task {
+func (l *Ledger) view(n *node) protocol.Task {
 	t := protocol.Task{
 		ID: n.ID, Seq: n.Seq, Root: n.root.ID, Session: n.Session, From: n.From, Agent: n.seat.name, Text: n.Text, State: n.State,
 		Reason: n.Reason, Code: n.Code, Progress: n.Progress, Turns: n.Turns, Created: moment(n.Created), Updated: moment(n.Updated),
-		Result: n.Result, Evidence: n.Evidence, ResultSeq: n.ClosedSeq,
+		Result: n.Result, Evidence: n.Evidence, ResultSeq: n.ClosedSeq, Tokens: some(n.Used), TreeTokens: some(n.treeTokens()),
 	}
 	if n.parent != nil {
 		t.Parent = n.parent.ID
 	}
+	if n == n.root && n.open() && l.overTask(n) {
+		t.Reason = l.taskBill(n) + "; it waits for a person"
+	}
 	return t
 }
 
-func (n *node) tree() protocol.Task {
-	t := n.view()
+func (l *Ledger) tree(n *node) protocol.Task {
+	t := l.view(n)
 	for _, k := range n.kids {
-		t.Children = append(t.Children, k.tree())
+		t.Children = append(t.Children, l.tree(k))
 	}
 	for _, a := range n.Attempts {
 		v := protocol.Attempt{Messages: slices.Clone(a.Messages), Number: a.Number, Req: a.Req}
@@ -164,15 +167,16 @@ func (l *Ledger) Waiting(agent string) []Waiting {
 	return out
 }
 
-// Inbox lists the tasks that failed with nobody left to act but a person.
-func (l *Ledger) Inbox() []protocol.InboxItem {
+// Inbox lists the tasks that failed with nobody left to act but a person, and
+// what is held because it took too many tokens.
+func (l *Ledger) Inbox(now time.Time) []protocol.InboxItem {
 	var out []protocol.InboxItem
 	for _, n := range l.roots {
 		if n.State == protocol.TaskNeedsHuman {
 			out = append(out, protocol.InboxItem{ID: n.ID, Kind: protocol.InboxNeedsHuman, Agent: n.seat.name, Task: n.ID, Text: n.Reason, Since: moment(n.Updated)})
 		}
 	}
-	return out
+	return append(out, l.spentInbox(now)...)
 }
 
 // PausedAgents names the agents whose deliveries are held.

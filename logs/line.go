@@ -28,6 +28,8 @@ type Line struct {
 	RetryCount    *int   `json:"retry_count,omitempty"`
 	Evidence      string `json:"evidence,omitempty"`
 	Truncated     bool   `json:"truncated,omitempty"`
+	// Tokens is what the agent took for the hop that ends here.
+	Tokens *protocol.Tokens `json:"tokens,omitempty"`
 }
 
 // LineOf returns the journal's line for an entry, and false for one that has
@@ -58,6 +60,7 @@ func LineOf(e protocol.Entry) (Line, bool) {
 		l.Status = string(closing.Status)
 		l.LatencyMS, l.RetryCount = &closing.LatencyMS, &closing.RetryCount
 		l.Error, l.Evidence, l.Truncated = string(closing.Code), closing.Evidence, closing.Truncated
+		l.Tokens = closing.Tokens
 	}
 	if p, ok := m.Payload.(*protocol.ErrorPayload); ok && l.Error == "" {
 		l.Error = p.ErrorCode

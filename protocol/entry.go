@@ -11,6 +11,7 @@ const (
 	KindStep    Kind = "step"    // a delivery went one step further
 	KindAgent   Kind = "agent"   // an agent's state changed
 	KindHub     Kind = "hub"     // a hub took the stream, or let it go
+	KindUsage   Kind = "usage"   // a model answered an agent, and took so many tokens
 )
 
 // Entry is one line of the stream. The stream is the truth of the house:
@@ -23,6 +24,7 @@ type Entry struct {
 	Step    *Step        `json:"step,omitempty"`
 	Agent   *AgentChange `json:"agent,omitempty"`
 	Hub     *HubChange   `json:"hub,omitempty"`
+	Usage   *Usage       `json:"usage,omitempty"`
 }
 
 // Accepted is a message together with its place in the work.
@@ -46,6 +48,8 @@ type Closing struct {
 	Evidence   string `json:"evidence,omitempty"` // the witness that decided
 	Truncated  bool   `json:"truncated,omitempty"`
 	Code       Code   `json:"code,omitempty"`
+	// Tokens is what the asked agent itself took, its delegates left out.
+	Tokens *Tokens `json:"tokens,omitempty"`
 }
 
 // StepName is how far a delivery has come.

@@ -17,6 +17,7 @@ const (
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
 	ReportTyped    ReportEvent = "typed"    // a person typed Text here, as a task for this agent
+	ReportUsage    ReportEvent = "usage"    // a model was asked, for Req or for a person at the pane
 )
 
 // Report is one line of a pane's spool file: the exact channel by which a
@@ -28,6 +29,7 @@ type Report struct {
 	Text  string      `json:"text,omitempty"`
 	Final bool        `json:"final,omitempty"` // on failed: another attempt would fail alike
 	Until time.Time   `json:"until,omitzero"`  // on wall: when it ends, where that is known
+	Usage *Usage      `json:"usage,omitempty"`
 	Time  time.Time   `json:"time"`
 }
 

@@ -44,6 +44,10 @@ type Task struct {
 	ResultSeq uint64    `json:"result_seq,omitempty"`
 	Children  []Task    `json:"children,omitempty"`
 	Attempts  []Attempt `json:"attempts,omitempty"`
+	// Tokens is what the agent took for it, TreeTokens with all its delegates;
+	// absent where no program told.
+	Tokens     *Tokens `json:"tokens,omitempty"`
+	TreeTokens *Tokens `json:"tree_tokens,omitempty"`
 }
 
 // Attempt is one try at typing something into a pane for a task.
@@ -79,8 +83,9 @@ type AgentStatus struct {
 	PID          int        `json:"pid,omitempty"`
 	Restarts     int        `json:"restarts,omitempty"`
 	LastActivity time.Time  `json:"last_activity,omitzero"`
-	Since        time.Time  `json:"since,omitzero"` // of the state
-	Until        time.Time  `json:"until,omitzero"` // of limited: when it goes on by itself
+	Since        time.Time  `json:"since,omitzero"`         // of the state
+	Until        time.Time  `json:"until,omitzero"`         // of limited: when it goes on by itself
+	TokensToday  *Tokens    `json:"tokens_today,omitempty"` // since midnight UTC; absent where no program told
 }
 
 // The kinds of inbox items that the hub itself makes.
@@ -89,12 +94,13 @@ const (
 	InboxDialog     = "dialog"      // a pane in which a person has to do something
 	InboxDegraded   = "degraded"    // an agent that is not what its engine describes
 	InboxLimited    = "limited"     // an agent that waits for a quota or a rate limit to end
+	InboxTokens     = "tokens"      // what has used its tokens, and goes on when a person says so
 )
 
 // InboxItem is something that waits for a person.
 type InboxItem struct {
 	ID     string    `json:"id"`   // the task, or the agent
-	Kind   string    `json:"kind"` // needs_human, dialog, degraded, limited
+	Kind   string    `json:"kind"` // needs_human, dialog, degraded, limited, tokens
 	Agent  string    `json:"agent"`
 	Task   string    `json:"task,omitempty"`
 	Text   string    `json:"text"`
@@ -135,4 +141,5 @@ type Metrics struct {
 	TimeoutRate      float64        `json:"timeout_rate"`
 	ByType           map[Type]int   `json:"by_type"`
 	ByAgent          map[string]int `json:"by_agent"`
+	Tokens           TokenStats     `json:"tokens"`
 }

@@ -184,11 +184,14 @@ func (h *Hub) Tasks() []protocol.Task { return h.Overview().Tasks }
 func (h *Hub) Metrics() protocol.Metrics {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m := protocol.Metrics{ByType: map[protocol.Type]int{}, ByAgent: map[string]int{}}
+	m := protocol.Metrics{ByType: map[protocol.Type]int{}, ByAgent: map[string]int{}, Tokens: protocol.TokenStats{ByAgent: map[string]protocol.Tokens{}}}
 	for _, e := range h.entries {
 		if e.Message != nil {
 			m.MessagesSent++
 			m.ByType[e.Message.Message.Header.Type]++
+		}
+		if u := e.Usage; u != nil {
+			m.Tokens.ByAgent[u.Agent] = m.Tokens.ByAgent[u.Agent].Plus(u.Tokens)
 		}
 	}
 	return m
