@@ -20,10 +20,28 @@ func takes(more bool) cobra.PositionalArgs {
 			}
 		}
 		if len(args) < least || len(args) > most && !more {
-			return fmt.Errorf("got %s; type: %s", count(len(args), "argument"), c.Parent().Name()+" "+c.Use)
+			return fmt.Errorf("got %s; type: %s", count(len(args), "argument"), c.Parent().CommandPath()+" "+c.Use)
 		}
 		return nil
 	}
+}
+
+// onlyVerbs is for a verb that has others below it: alone it explains itself,
+// and a word that is none of them is refused.
+func onlyVerbs(c *cobra.Command) {
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		err := usagef("there is no verb %q", c.CommandPath()+" "+args[0])
+		if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+			return withHint(err, "did you mean: %s %s", c.CommandPath(), strings.Join(like, ", "))
+		}
+		return err
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.DisableFlagsInUseLine = true
+	c.SuggestionsMinimumDistance = 2
 }
 
 // phrase is a text that was typed with or without quotes.

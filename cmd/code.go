@@ -28,6 +28,7 @@ func newCodeCommand(a *app) *cobra.Command {
 		Short:   "Look into a code base: tree, find, grep, signatures, static",
 		GroupID: groupWork,
 	}
+	onlyVerbs(c)
 	c.AddCommand(newCodeTree(a), newCodeFind(a), newCodeGrep(a), newCodeSignatures(a), newCodeStatic(a))
 	return c
 }

@@ -21,6 +21,7 @@ func newKeysCommand(a *app) *cobra.Command {
 		Short:   "Keys for programs that use the HTTP interface: add, list, revoke",
 		GroupID: groupCare,
 	}
+	onlyVerbs(c)
 	c.AddCommand(newKeysAdd(a), newKeysList(a), newKeysRevoke(a))
 	return c
 }

@@ -60,11 +60,11 @@ Begin with:
   orchestrator-cc attach                        watch it (leave with Ctrl-b d)
   orchestrator-cc status                        who does what, what waits for you
   orchestrator-cc down                          end everything`,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		Version:       versionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	onlyVerbs(root)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start and end:"},

@@ -108,8 +108,9 @@ func (v voice) json(value any) error {
 	return nil
 }
 
-// table lines up columns by what they look like, wide characters included, and
-// cuts the last one at the edge of a terminal. Cells may be painted.
+// table lines up columns by what they look like, wide characters included. At
+// the edge of a terminal the last one is cut, and where that is not enough the
+// widest of the others. Cells may be painted.
 func (v voice) table(head []string, rows [][]string) string {
 	widths := make([]int, len(head))
 	painted := make([]string, len(head))
@@ -122,11 +123,41 @@ func (v voice) table(head []string, rows [][]string) string {
 			widths[i] = max(widths[i], lipgloss.Width(cell))
 		}
 	}
+	v.squeeze(widths)
 	var b strings.Builder
 	for _, row := range all {
 		b.WriteString(v.tableRow(row, widths) + "\n")
 	}
 	return b.String()
+}
+
+const (
+	leastLast  = 10 // what the last column keeps of itself
+	leastOther = 8  // and any other
+)
+
+// squeeze takes width from the widest columns until a row fits the terminal.
+func (v voice) squeeze(widths []int) {
+	edge, last := v.width(), len(widths)-1
+	if edge <= 0 {
+		return
+	}
+	room := edge - min(widths[last], leastLast) - 2*last
+	for _, w := range widths[:last] {
+		room -= w
+	}
+	for ; room < 0; room++ {
+		widest := -1
+		for i, w := range widths[:last] {
+			if w > leastOther && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
 }
 
 func (v voice) tableRow(row []string, widths []int) string {
@@ -135,11 +166,12 @@ func (v voice) tableRow(row []string, widths []int) string {
 	for i, cell := range row {
 		if i == len(row)-1 {
 			if edge := v.width(); edge > 0 {
-				cell = shorten(cell, max(edge-used, 10))
+				cell = shorten(cell, max(edge-used, leastLast))
 			}
 			b.WriteString(cell)
 			break
 		}
+		cell = shorten(cell, widths[i])
 		b.WriteString(cell + strings.Repeat(" ", widths[i]-lipgloss.Width(cell)+2))
 		used += widths[i] + 2
 	}
@@ -148,8 +180,11 @@ func (v voice) tableRow(row []string, widths []int) string {
 
 // shorten cuts a text that is wider than it may be.
 func shorten(text string, width int) string {
-	if lipgloss.Width(text) <= width || strings.Contains(text, "\x1b") {
+	if lipgloss.Width(text) <= width {
 		return text
+	}
+	if strings.Contains(text, "\x1b") { // the end of the paint must stay
+		return lipgloss.NewStyle().MaxWidth(width-1).Render(text) + "…"
 	}
 	used := 0
 	for i, r := range text {

@@ -64,6 +64,8 @@ func TestGoldenViews(t *testing.T) {
 	now := time.Date(2026, 2, 1, 10, 30, 0, 0, time.Local)
 	coloured := plainVoice(100)
 	coloured.colour = true
+	narrow := plainVoice(60)
+	narrow.colour = true
 	latency := int64(60222)
 	line := logs.Line{Timestamp: "nonsense", From: "middle_manager", To: "grand_boss", Type: "result", Content: "\n\nMIDDLE MANAGER OK\nmore", LatencyMS: &latency, Evidence: "channel"}
 	o := company(now)
@@ -71,6 +73,7 @@ func TestGoldenViews(t *testing.T) {
 		{"status", overviewText(plainVoice(0), o, now)},
 		{"status-narrow", overviewText(plainVoice(60), o, now)},
 		{"status-coloured", overviewText(coloured, o, now)},
+		{"status-coloured-narrow", overviewText(narrow, o, now)},
 		{"up", readyTable(plainVoice(0), o) + "\n" + waysIn(o.Hub, o.Agents)},
 		{"up-own-server", waysIn(protocol.Health{Session: "s", Socket: "default"}, nil)},
 		{"show", taskTree(plainVoice(0), family(now))},

@@ -168,9 +168,18 @@ func (d *document) checkPersonalities(cfg *Config, dir string) {
 		}
 	}
 	// A stand-in is worth a word only if the project itself named the file.
-	if len(missing) > 0 && d.has("agents") {
-		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("not there: %s; using the built-in briefs (orchestrator-cc init writes them here, to edit)", strings.Join(missing, ", ")))
+	if len(missing) > 0 && d.has("agents") && !d.stock {
+		cfg.Warnings = append(cfg.Warnings, standIns(missing))
 	}
+}
+
+// standIns says that embedded briefs are used instead of files.
+func standIns(missing []string) string {
+	what := missing[0] + " is not there; its built-in brief stands in"
+	if more := len(missing) - 1; more > 0 {
+		what = fmt.Sprintf("%s and %d more are not there; the built-in briefs stand in", missing[0], more)
+	}
+	return what + " (to edit them: orchestrator-cc init)"
 }
 
 // needsBrief tells whether an agent without a brief would not know its role.

@@ -118,8 +118,16 @@ func TestDocumentLoadsAsItStands(t *testing.T) {
 		tester.PersonalityPath != filepath.Join(dir, "config/personalities/testing_specialist.txt") {
 		t.Errorf("tester: got %q from %q, want the file", tester.Personality, tester.PersonalityPath)
 	}
-	if len(cfg.Warnings) != 1 || strings.Count(cfg.Warnings[0], "config/personalities/") != 4 {
-		t.Errorf("got warnings %q, want one that names the four missing files", cfg.Warnings)
+	if len(cfg.Warnings) != 1 || !strings.HasPrefix(cfg.Warnings[0], "config/personalities/grand_boss.txt and 3 more are not there; ") {
+		t.Errorf("got warnings %q, want one about the four missing files", cfg.Warnings)
+	}
+}
+
+func TestEmbeddedFileLoadsWithoutAWordWhereBriefsAreMissing(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Parse("c.yaml", config.DefaultYAML(), t.TempDir())
+	if err != nil || len(cfg.Warnings) > 0 {
+		t.Errorf("got %v and warnings %q, want none", err, cfg.Warnings)
 	}
 }
 

@@ -22,6 +22,7 @@ const maxSearchLines = 500
 // and what was found wrong so far.
 type document struct {
 	file     string
+	stock    bool                  // it is the embedded file, to the letter
 	nodes    map[string]*yaml.Node // by path; the root has the empty path
 	problems []Problem
 }
@@ -29,7 +30,7 @@ type document struct {
 // open parses data and returns the cursor at its root. A file that is empty,
 // or broken (which is then among the problems), has no root.
 func open(file string, data []byte) (*document, *cursor) {
-	doc := &document{file: file, nodes: map[string]*yaml.Node{}}
+	doc := &document{file: file, stock: bytes.Equal(data, defaultYAML), nodes: map[string]*yaml.Node{}}
 	if len(data) > maxBytes {
 		doc.at(1, 1, "", fmt.Sprintf("the file has more than %d bytes", maxBytes), "is this the right file?")
 		return doc, nil
