@@ -20,22 +20,26 @@ type Engine struct {
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
 	Footer    []*regexp.Regexp // drawn below a finished answer
 	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
+	Failed    []*regexp.Regexp // says why a turn ended without an answer
 	Submit    []string         // keys; Enter
 	Interrupt []string         // keys; none: a turn cannot be interrupted
 	MaxPrompt int              // bytes; 1 MiB
 	Multiline bool             // false: the program takes one line at a time
 	OnePaste  bool             // tag and body in one paste
 	Settle    time.Duration    // from the paste to Enter
+	Start     time.Duration    // until it is ready; 1 min
 	Channel   bool             // the program reports on its spool
 	Greets    bool             // and says there that it has started
+	Accepts   bool             // and which prompts it takes
 }
 
 // EngineOf compiles a configured engine.
 func EngineOf(c config.Engine) (Engine, error) {
 	e := Engine{
 		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
-		Multiline: c.Multiline, OnePaste: c.OnePaste, Settle: c.Settle, Channel: c.Channel == config.ChannelSpool,
-		Greets: c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini,
+		Multiline: c.Multiline, OnePaste: c.OnePaste, Settle: c.Settle, Start: c.Start, Channel: c.Channel == config.ChannelSpool,
+		Accepts: c.Hooks != config.HooksNone,
+		Greets:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini || c.Hooks == config.HooksOpenCode,
 	}
 	for _, list := range []struct {
 		name string
@@ -45,6 +49,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
 		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
 		{"wall", c.Wall, &e.Wall},
+		{"failed", c.Failed, &e.Failed},
 	} {
 		for _, pattern := range list.from {
 			compiled, err := regexp.Compile(pattern)
@@ -67,6 +72,9 @@ func (e Engine) withDefaults() Engine {
 	}
 	if e.MaxPrompt <= 0 {
 		e.MaxPrompt = maxPrompt
+	}
+	if e.Start <= 0 {
+		e.Start = time.Minute
 	}
 	return e
 }

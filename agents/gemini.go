@@ -1,10 +1,12 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"orchestrator-cc/protocol"
 )
@@ -13,7 +15,11 @@ import (
 // below every settings file of the user's; lists of hooks add up.
 //
 //	SessionStart -> ready, and the brief     BeforeAgent -> accepted
-//	BeforeTool, AfterTool -> progress        AfterAgent -> the exact answer
+//	BeforeTool, AfterTool -> progress        AfterAgent -> the answer is on file
+//
+// AfterAgent has the answer too, but with blanks between its pieces, with what
+// was said before a tool was used, and after a loop that of an earlier turn.
+// The file of the conversation has it as the model gave it.
 type gemini struct{}
 
 func (gemini) start(p Program, m memory) (args, env []string, err error) {
@@ -50,7 +56,6 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		Transcript string `json:"transcript_path"`
 		Source     string `json:"source"`
 		Prompt     string `json:"prompt"`
-		Answer     string `json:"prompt_response"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
@@ -60,30 +65,91 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 	}
 	switch event {
 	case "SessionStart":
-		m.Resuming = false
+		// A conversation that is taken up is loaded meanwhile, without what is
+		// added to it now: the brief then goes with the first prompt.
+		m.Resuming, m.Unbriefed = false, in.Source == "resume"
 		w := Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}
-		if p.Brief != "" && in.Source != "resume" { // a resumed conversation begins with it
-			w.Output = mustJSON(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": p.Brief}})
+		if !m.Unbriefed {
+			w.Output = p.context(event)
 		}
 		return w, nil
 	case "BeforeAgent":
-		return Word{Reports: m.begin(in.Prompt)}, nil
-	case "AfterAgent":
-		// The hook also speaks when somebody interrupts the turn, and then an
-		// answer cannot be asked for its marker.
-		if !newMarker(p.Marker, true).in(in.Answer) {
-			return Word{Reports: m.fail("its turn ended without the marker")}, nil
+		w := Word{Reports: m.begin(in.Prompt)}
+		if m.Unbriefed {
+			w.Output, m.Unbriefed = p.context(event), false
 		}
-		return Word{Reports: m.answer(uptoToken(in.Answer, protocol.Token(p.Marker, m.Req)))}, nil
+		return w, nil
+	case "AfterAgent":
+		// The hook also speaks when somebody interrupts the turn.
+		answer, err := geminiAnswer(m.Transcript, m.Req)
+		if err != nil || answer == "" {
+			return Word{Reports: m.fail("its turn ended without an answer")}, err
+		}
+		return m.stop(p, answer), nil
 	}
 	return Word{Reports: m.alive()}, nil
 }
 
-// uptoToken cuts an answer behind its token. The program repeats parts of a
-// long answer behind its end, and ends every one with a blank.
-func uptoToken(text, token string) string {
-	if at := strings.Index(text, token); at >= 0 {
-		return text[:at+len(token)]
+// context gives the brief to the conversation in answer to a hook.
+func (p Program) context(event string) []byte {
+	if p.Brief == "" {
+		return nil
+	}
+	return mustJSON(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": p.Brief}})
+}
+
+// geminiMessage is a line of the conversation's file, or a part of one that
+// begins the list of messages anew.
+type geminiMessage struct {
+	Type    string          `json:"type"`
+	Content json.RawMessage `json:"content"` // a text, or parts with texts
+	Set     struct {
+		Messages []geminiMessage `json:"messages"`
+	} `json:"$set"`
+}
+
+// geminiAnswer is what the model said last to a request, "" where it has not
+// answered. A message that changes is written again.
+func geminiAnswer(transcript, req string) (answer string, err error) {
+	data, err := os.ReadFile(transcript)
+	if err != nil {
+		return "", fmt.Errorf("read the conversation: %w", err)
+	}
+	asked := false
+	hear := func(m geminiMessage) {
+		text := m.text()
+		switch {
+		case m.Type == "user" && protocol.ParsePrompt(text).Req != "":
+			asked, answer = protocol.ParsePrompt(text).Req == req, ""
+		case m.Type == "gemini" && asked:
+			answer = text
+		}
+	}
+	for line := range bytes.Lines(data) {
+		var m geminiMessage
+		if json.Unmarshal(line, &m) != nil {
+			continue // the last line may still be being written
+		}
+		if m.Set.Messages != nil {
+			asked, answer = false, ""
+		}
+		for _, old := range m.Set.Messages {
+			hear(old)
+		}
+		hear(m)
+	}
+	return answer, nil
+}
+
+func (m geminiMessage) text() (text string) {
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text
+	}
+	var parts []struct{ Text string }
+	if json.Unmarshal(m.Content, &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
 	}
 	return text
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"orchestrator-cc/protocol"
 )
 
 // opencode is OpenCode. A plugin of ours listens to its events; plugin and
@@ -44,6 +46,8 @@ func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, err
 		return Word{}, err
 	}
 	switch event {
+	case "ready":
+		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
 	case "prompt":
 		m.Session, m.Told, m.Resuming = in.Session, true, false
 		return Word{Reports: m.begin(in.Text)}, nil

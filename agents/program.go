@@ -66,8 +66,10 @@ func Abilities(hooks string) string {
 	switch hooks {
 	case config.HooksClaude, config.HooksCodex:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
-	case config.HooksGemini, config.HooksOpenCode:
-		return "tells what it took and answered; approvals in the pane"
+	case config.HooksGemini:
+		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
+	case config.HooksOpenCode:
+		return "tells what it took and answered; approvals in the pane; goes on after a crash"
 	}
 	return "by its screen alone"
 }
@@ -172,6 +174,7 @@ type memory struct {
 	Transcript string `json:"transcript,omitempty"` // its own file of it, where it tells that too
 	Resuming   bool   `json:"resuming,omitempty"`   // taken up, and not yet seen to run
 	Req        string `json:"req,omitempty"`        // the request whose turn runs
+	Unbriefed  bool   `json:"unbriefed,omitempty"`  // its conversation has no brief yet
 	Asked      bool   `json:"asked,omitempty"`      // the marker was missing and has been asked for
 	Unmarked   string `json:"unmarked,omitempty"`   // the answer as it was without it
 }

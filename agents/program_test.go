@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,13 +96,21 @@ func TestHooks(t *testing.T) {
 			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
 			{"Stop", map[string]any{"last_assistant_message": token}, []protocol.Report{answer("yes\n" + token)}, ""},
 		}},
-		{"an answer with repeated parts behind it", config.HooksGemini, []hookCall{
+		{"a conversation that is on file", config.HooksGemini, []hookCall{
 			{"SessionStart", map[string]any{"source": "startup"}, []protocol.Report{{Event: protocol.ReportReady}}, "日本"},
 			{"SessionStart", map[string]any{"source": "resume"}, []protocol.Report{{Event: protocol.ReportReady}}, ""},
+			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, "日本"},
+			{"AfterAgent", map[string]any{"prompt_response": "of an earlier turn"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "its turn ended without an answer"}}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
-			{"AfterAgent", map[string]any{"prompt_response": "yes\n" + token + " s\nyes"}, []protocol.Report{answer("yes\n" + token)}, ""},
+			{"AfterAgent", map[string]any{"said": []string{"user", prompt("abc123"), "gemini", "let me see", "gemini", "yes"}},
+				[]protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
+			{"BeforeAgent", map[string]any{"prompt": "Your reply does not end with your marker."}, nil, ""},
+			{"AfterAgent", map[string]any{"said": []string{"user", "Your reply does not end with your marker.", "gemini", token}}, []protocol.Report{answer("yes\n" + token)}, ""},
+			{"BeforeAgent", map[string]any{"prompt": prompt("next99")}, []protocol.Report{{Event: protocol.ReportAccepted, Req: "next99"}}, ""},
+			{"AfterAgent", map[string]any{"said": []string{"user", prompt("next99")}}, []protocol.Report{{Event: protocol.ReportFailed, Req: "next99", Text: "its turn ended without an answer"}}, ""},
 		}},
 		{"events of a plugin", config.HooksOpenCode, []hookCall{
+			{"ready", nil, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"failed", map[string]any{"session": "s", "text": "aborted"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: aborted"}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
@@ -112,7 +121,18 @@ func TestHooks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := newProgram(t, tt.skill)
+			transcript := filepath.Join(p.Folder, "conversation.jsonl")
+			write(t, transcript, "")
 			for i, call := range tt.calls {
+				if call.data == nil {
+					call.data = map[string]any{}
+				}
+				said, _ := call.data["said"].([]string)
+				for k := 0; k < len(said); k += 2 {
+					line, _ := json.Marshal(map[string]any{"type": said[k], "content": said[k+1]})
+					write(t, transcript, string(line)+"\n")
+				}
+				call.data["session_id"], call.data["transcript_path"] = "s", transcript
 				data, err := json.Marshal(call.data)
 				if err != nil {
 					t.Fatal(err)
@@ -177,5 +197,18 @@ func TestStartGoesOn(t *testing.T) {
 	}
 	if got := start(); got[0] != "--session-id" || got[1] == begun[1] {
 		t.Errorf("after a start that never came up: got %q, want a new conversation", got)
+	}
+}
+
+// write appends to a file.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -69,6 +69,9 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 		if f := t.walled(seen, v, now); f != nil {
 			return Answer{}, f
 		}
+		if f := t.complained(seen, v, now); f != nil {
+			return Answer{}, f
+		}
 		if err := t.progress(ctx, s, v, began); err != nil {
 			return Answer{}, err
 		}
@@ -134,7 +137,7 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 	now := time.Now()
 	if !t.reached(protocol.Taken) {
 		switch {
-		case t.accepted, t.seen, t.partial != "", v.busy:
+		case t.accepted, !t.told() && (t.seen || t.partial != "" || v.busy):
 			if err := t.reach(protocol.Taken, t.witness()); err != nil {
 				return err
 			}
@@ -153,6 +156,10 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 	}
 	return nil
 }
+
+// told says that the channel is heard, and would tell that a prompt was taken.
+// Then only it does: a program that comes back shows old prompts and answers.
+func (t *turn) told() bool { return t.opts.Engine.Accepts && t.eye.spoke }
 
 // collect reads the whole answer.
 func (t *turn) collect(ctx context.Context, s Screen, seen sight) (Answer, error) {
@@ -246,7 +253,7 @@ func (t *turn) reported(ctx context.Context) (Answer, error) {
 			return Answer{}, f
 		}
 		// The program says itself that the turn is over, so nothing goes on.
-		return Answer{}, failure(protocol.CodeAgentFailed, !t.report.Final, "%s", t.report.Text)
+		return Answer{}, failure(protocol.CodeAgentFailed, !t.report.Final, "%s", t.report.Text+t.shownReason(ctx))
 	}
 	text := t.marker.withoutID(t.report.Text, t.req.ID)
 	return Answer{Text: text, Evidence: ByChannel, Marked: t.marker.in(text)}, nil

@@ -21,10 +21,6 @@ const (
 	// outspoken is how long the channel's word that a turn runs stands against
 	// a screen that is ready and still: an interrupted turn ends without a word.
 	outspoken = 3 * time.Second
-	// greeting is how long a program that says on its channel that it has
-	// started is waited for after its composer is there: some draw it long
-	// before they take a prompt.
-	greeting = time.Minute
 	// idleNet is how often an idle pane is read without a wake-up. Nothing
 	// depends on it, for a delivery reads the screen first.
 	idleNet = 30 * time.Second
@@ -144,7 +140,13 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		return asking, obstacle(s, v)
 	case a.drafted(v):
 		return asking, "somebody's text stands in the composer"
-	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < greeting:
+	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < e.Start:
+		// It will say on its channel that it has started; some draw their
+		// composer long before they take a prompt.
+		return unclear, ""
+	case v.ready && e.Greets && still < restful && a.Status().State == protocol.Starting:
+		// It may be about to draw everything anew, as one does that takes up
+		// a conversation, and what is typed until then is lost.
 		return unclear, ""
 	case v.ready && a.Status().State == protocol.Starting && e.Settle > 0 && !a.eye.spoke && still < restful:
 		return unclear, "" // the first frame of some programs is covered by a dialog at once
@@ -183,8 +185,8 @@ func (a *Agent) observe(ctx context.Context) {
 		a.eye.usual = v.draft
 	}
 	o, why := a.judgeScreen(s, v, now)
-	if o == unclear && a.Status().State == protocol.Starting && now.Sub(a.eye.began) > a.opts.AckTimeout {
-		o, why = trouble, fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", a.opts.AckTimeout, a.opts.Name)
+	if o == unclear && a.Status().State == protocol.Starting && now.Sub(a.eye.began) > a.opts.Engine.Start {
+		o, why = trouble, fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", a.opts.Engine.Start, a.opts.Name)
 	}
 	a.set(o, why, s)
 }

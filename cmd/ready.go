@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,8 @@ func (a *app) awaitHub(ctx context.Context, p place, server *tmux.Server, said i
 }
 
 // ready waits until every agent can take work, and shows how far each one is.
+// How long a program may take to start is its engine's matter: the hub calls
+// one that takes longer degraded.
 func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 	show := &readiness{v: a.err, started: a.now(), said: map[string]protocol.AgentState{}}
 	tick := time.NewTicker(startTick)
@@ -125,13 +128,21 @@ func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 				return overview, errSessionGone
 			}
 		}
+		if took := a.now().Sub(show.started); took > upPatience && !starting(overview) {
+			return last, withHint(fmt.Errorf("not ready after %s: %s", took.Round(time.Second), names(notReady(last))),
+				"it goes on starting; see orchestrator-cc status, or end it with: orchestrator-cc down")
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return last, withHint(fmt.Errorf("not ready after %s: %s", upPatience, names(notReady(last))),
-				"it goes on starting; see orchestrator-cc status, or end it with: orchestrator-cc down")
+			return last, ctx.Err()
 		}
 	}
+}
+
+// starting says that at least one agent is expected to become ready by itself.
+func starting(o protocol.Overview) bool {
+	return slices.ContainsFunc(o.Agents, func(s protocol.AgentStatus) bool { return s.State == protocol.Starting })
 }
 
 // notReady lists the agents that cannot take work yet. One that waits for a

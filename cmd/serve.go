@@ -119,7 +119,7 @@ func (a *app) begin(ctx context.Context, hub *link, o serveOptions) error {
 	if err := hub.Await(starting, upPatience); err != nil {
 		return err
 	}
-	overview, err := a.ready(starting, hub)
+	overview, err := a.ready(ctx, hub)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ type upOptions struct {
 	attach bool
 }
 
-// upPatience bounds a start. Agents of the built-in engine are ready within a
-// second; programs that load a model or log in take longer.
+// upPatience bounds the start of a hub, and is given to agents even when they
+// do not seem to start any more: those that still do are waited for.
 const upPatience = 60 * time.Second
 
 func newUpCommand(a *app) *cobra.Command {
@@ -61,11 +61,9 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 	if err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, upPatience)
-	defer cancel()
-	hub, overview, err := a.raise(waiting, p, o)
+	hub, overview, err := a.raise(ctx, p, o)
 	for again := 0; again < 2 && errors.Is(err, errSessionGone); again++ {
-		hub, overview, err = a.raise(waiting, p, o) // everything died under our eyes
+		hub, overview, err = a.raise(ctx, p, o) // everything died under our eyes
 	}
 	if ctx.Err() != nil {
 		return errors.New("stopped waiting; what was started goes on")
@@ -84,15 +82,17 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 
 // raise finds the living hub or starts one, and waits until everybody is ready.
 func (a *app) raise(ctx context.Context, p place, o upOptions) (*link, protocol.Overview, error) {
-	hub, err := a.living(ctx, p)
+	starting, cancel := context.WithTimeout(ctx, upPatience)
+	defer cancel()
+	hub, err := a.living(starting, p)
 	if err != nil {
 		return nil, protocol.Overview{}, err
 	}
 	if hub != nil {
 		a.err.printf("already running in %s\n", p.root)
-		err = a.compare(ctx, hub, o)
+		err = a.compare(starting, hub, o)
 	} else {
-		hub, err = a.start(ctx, p, o)
+		hub, err = a.start(starting, p, o)
 	}
 	var overview protocol.Overview
 	if err == nil {

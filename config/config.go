@@ -155,11 +155,13 @@ type Engine struct {
 	Composer    []string // regexps: the line in which a prompt is being typed
 	Footer      []string // regexps: a line that the program draws below a finished answer
 	Wall        []string // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
+	Failed      []string // regexps: a line in which it says why a turn ended without an answer
 	Submit      []string // keys by their tmux names
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes
 	Multiline   bool
 	OnePaste    bool          // tag and body go in one paste; else the tag by itself, so that it stays literal
+	Start       time.Duration // until it takes a prompt; what takes longer is degraded
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool

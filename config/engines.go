@@ -25,8 +25,12 @@ const Self = "{self}"
 // preferred is what Auto picks where it is installed.
 const preferred = "claude"
 
-// mostSettle is far more than the slowest program needs to take in a paste.
-const mostSettle = time.Minute
+// mostSettle is far more than the slowest program needs to take in a paste, and
+// mostStart than it needs to start.
+const (
+	mostSettle = time.Minute
+	mostStart  = time.Hour
+)
 
 var (
 	engineName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
@@ -62,11 +66,13 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"composer":    patterns(&e.Composer),
 		"footer":      patterns(&e.Footer),
 		"wall":        patterns(&e.Wall),
+		"failed":      patterns(&e.Failed),
 		"submit":      words(&e.Submit),
 		"interrupt":   words(&e.Interrupt),
 		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),
 		"multiline":   toggle(&e.Multiline),
 		"one_paste":   toggle(&e.OnePaste),
+		"start":       duration(&e.Start, time.Second, mostStart),
 		"settle":      duration(&e.Settle, 0, mostSettle),
 		"alternate":   toggle(&e.Alternate),
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),

@@ -160,7 +160,7 @@ func TestModelErrors(t *testing.T) {
 				{Status: http.StatusTooManyRequests, Error: "slow down"},
 				{Status: http.StatusInternalServerError, Error: "it broke"},
 				{Status: 529, Error: "Overloaded"},
-				{Text: strings.Repeat("切れる。", 200), Broken: true},
+				{Text: numbered("切れる。"), Broken: true},
 			} {
 				failures := 0
 				body := fmt.Sprintf("%d番目の失敗。", i)

@@ -98,7 +98,7 @@ func codex() program {
 
 func gemini() program {
 	return program{
-		name: "gemini", installed: true, channel: true,
+		name: "gemini", installed: true, channel: true, resumes: true, mends: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.gemini/settings.json", encode(map[string]any{
 				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
@@ -113,7 +113,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, adds: " ",
+		name: "opencode", installed: true, channel: true, resumes: true, adds: " ",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",

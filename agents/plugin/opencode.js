@@ -18,7 +18,12 @@ function tell(event, data) {
 
 const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("")
 
-export const OrchestratorCC = async ({ client }) => ({
+export const OrchestratorCC = async ({ client }) => {
+  await tell("ready", {})
+  return hooks(client)
+}
+
+const hooks = (client) => ({
   "chat.message": async (input, output) => {
     await tell("prompt", { session: input.sessionID, text: textOf(output.parts) })
   },

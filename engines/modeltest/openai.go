@@ -144,9 +144,9 @@ func writeCompletions(s *stream, c Call, t Turn) {
 }
 
 func failOpenAI(status int, message string) any {
-	code := "server_error"
-	if status == 429 {
-		code = "rate_limit_exceeded"
+	code := map[int]string{400: "invalid_request_error", 429: "rate_limit_exceeded"}[status]
+	if code == "" {
+		code = "server_error"
 	}
 	return obj{"error": obj{"message": message, "type": code, "code": code}}
 }

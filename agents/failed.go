@@ -1,0 +1,52 @@
+package agents
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// complained says that the turn has ended without an answer, by the screen: the
+// program says why, takes input again, and rests. A wall is told by walled.
+func (t *turn) complained(seen sight, v view, now time.Time) *Failure {
+	why := t.complaint(seen.region)
+	if why == "" || !v.ready || v.busy || v.dialog || t.eye.stillFor(now) < tailStill {
+		return nil
+	}
+	if _, wall := t.opts.Engine.wall(seen.reply.lines, now); wall {
+		return nil
+	}
+	t.eye.open = false
+	return failure(protocol.CodeAgentFailed, true, "%s", why)
+}
+
+// complaint is what the program says below the prompt about a turn that ended
+// without an answer.
+func (t *turn) complaint(r region) string {
+	if !r.found {
+		return ""
+	}
+	for i := len(r.lines) - 1; i >= r.first; i-- {
+		if matches(t.opts.Engine.Failed, r.lines[i]) {
+			return strings.TrimSpace(strings.TrimLeft(r.lines[i], gutter+"■✕"))
+		}
+	}
+	return ""
+}
+
+// shownReason adds what the screen says about a failure that was reported.
+func (t *turn) shownReason(ctx context.Context) string {
+	if len(t.opts.Engine.Failed) == 0 {
+		return ""
+	}
+	s, _, err := t.see(ctx, shallow)
+	if err != nil {
+		return ""
+	}
+	if why := t.complaint(t.locate(s)); why != "" {
+		return ": " + why
+	}
+	return ""
+}
