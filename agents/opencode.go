@@ -40,8 +40,19 @@ func (opencode) start(p Program, m memory) (args, env []string, err error) {
 	return nil, env, nil
 }
 
+// bill tells what the turn's answers took, before it tells of its end.
+func (m memory) bill(took []protocol.Usage) (reports []protocol.Report) {
+	for _, u := range took {
+		reports = append(reports, protocol.Report{Event: protocol.ReportUsage, Req: m.Req, Usage: &u, Time: u.At})
+	}
+	return reports
+}
+
 func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, error) {
-	var in struct{ Session, Text string }
+	var in struct {
+		Session, Text string
+		Took          []protocol.Usage
+	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
 	}
@@ -52,9 +63,9 @@ func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, err
 		m.Session, m.Told, m.Resuming = in.Session, true, false
 		return Word{Reports: m.begin(in.Text)}, nil
 	case "answer":
-		return Word{Reports: m.answer(in.Text)}, nil
+		return Word{Reports: append(m.bill(in.Took), m.answer(in.Text)...)}, nil
 	case "failed":
-		return Word{Reports: m.fail("the model gave no answer: " + in.Text)}, nil
+		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}
 	return Word{Reports: m.alive()}, nil
 }

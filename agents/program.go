@@ -117,13 +117,16 @@ func (p Program) Start() (argv, env []string, err error) {
 	}
 	if m.Session == "" || m.Resuming {
 		// A conversation that could not be taken up is not tried twice.
-		m = memory{Session: protocol.NewID()}
+		m = memory{Session: protocol.NewID(), Since: m.Since}
 	}
 	args, env, err := s.start(p, m)
 	if err != nil {
 		return nil, nil, fmt.Errorf("start %s: %w", p.Engine, err)
 	}
 	m.Resuming, m.Req = m.resumable(), ""
+	if m.Since.IsZero() {
+		m.Since = time.Now().UTC()
+	}
 	if err := p.remember(m); err != nil {
 		return nil, nil, err
 	}
@@ -169,14 +172,15 @@ func (p Program) Hear(event string, data []byte) (Word, error) {
 // memory is what is kept from one hook of a program to the next, and from one
 // start to the next.
 type memory struct {
-	Session    string `json:"session"`
-	Told       bool   `json:"told,omitempty"`       // the program itself has named it
-	Transcript string `json:"transcript,omitempty"` // its own file of it, where it tells that too
-	Resuming   bool   `json:"resuming,omitempty"`   // taken up, and not yet seen to run
-	Req        string `json:"req,omitempty"`        // the request whose turn runs
-	Unbriefed  bool   `json:"unbriefed,omitempty"`  // its conversation has no brief yet
-	Asked      bool   `json:"asked,omitempty"`      // the marker was missing and has been asked for
-	Unmarked   string `json:"unmarked,omitempty"`   // the answer as it was without it
+	Session    string    `json:"session"`
+	Told       bool      `json:"told,omitempty"`       // the program itself has named it
+	Transcript string    `json:"transcript,omitempty"` // its own file of it, where it tells that too
+	Resuming   bool      `json:"resuming,omitempty"`   // taken up, and not yet seen to run
+	Req        string    `json:"req,omitempty"`        // the request whose turn runs
+	Unbriefed  bool      `json:"unbriefed,omitempty"`  // its conversation has no brief yet
+	Asked      bool      `json:"asked,omitempty"`      // the marker was missing and has been asked for
+	Unmarked   string    `json:"unmarked,omitempty"`   // the answer as it was without it
+	Since      time.Time `json:"since,omitzero"`       // of the first start here
 }
 
 // resumable says that there is a conversation to go on with. A program names
@@ -189,15 +193,26 @@ func (m memory) resumable() bool {
 	return err == nil
 }
 
-func (p Program) memoryFile() string { return filepath.Join(p.Folder, "memory.json") }
+// memoryFile is where a program's folder keeps it.
+const memoryFile = "memory.json"
 
-func (p Program) recall() (m memory, err error) {
-	data, err := os.ReadFile(p.memoryFile())
+func (p Program) memoryFile() string { return filepath.Join(p.Folder, memoryFile) }
+
+func (p Program) recall() (memory, error) {
+	m, err := recall(p.memoryFile())
+	if err != nil {
+		return memory{}, fmt.Errorf("read the memory of %s: %w", p.Agent, err)
+	}
+	return m, nil
+}
+
+func recall(path string) (m memory, err error) {
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return memory{}, nil
 	}
 	if err != nil {
-		return memory{}, fmt.Errorf("read the memory of %s: %w", p.Agent, err)
+		return memory{}, err
 	}
 	if json.Unmarshal(data, &m) != nil {
 		return memory{}, nil // a torn file is worth no more than none

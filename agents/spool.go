@@ -41,7 +41,19 @@ type spool struct {
 const maxReport = 16 << 20
 
 // news returns the reports that were added since the last call.
-func (s *spool) news() ([]protocol.Report, error) {
+func (s *spool) news() (out []protocol.Report, err error) {
+	lines, err := s.lines()
+	for _, line := range lines {
+		var r protocol.Report
+		if json.Unmarshal(line, &r) == nil && r.Event != "" {
+			out = append(out, r)
+		}
+	}
+	return out, err
+}
+
+// lines returns what was added since the last call, whole lines only.
+func (s *spool) lines() ([][]byte, error) {
 	if s.path == "" {
 		return nil, nil
 	}
@@ -64,9 +76,9 @@ func (s *spool) news() ([]protocol.Report, error) {
 	if info.Size() == s.offset {
 		return nil, nil
 	}
-	reports, err := s.read(f, info.Size())
+	lines, err := s.read(f, info.Size())
 	s.before = ahead(f, s.offset)
-	return reports, err
+	return lines, err
 }
 
 // ahead reads the end of what stands before an offset: enough of a line, with
@@ -80,7 +92,7 @@ func ahead(f *os.File, offset int64) []byte {
 	return data
 }
 
-func (s *spool) read(f *os.File, size int64) (out []protocol.Report, err error) {
+func (s *spool) read(f *os.File, size int64) (out [][]byte, err error) {
 	data := make([]byte, min(size-s.offset, 4*maxReport))
 	n, err := f.ReadAt(data, s.offset)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -97,10 +109,7 @@ func (s *spool) read(f *os.File, size int64) (out []protocol.Report, err error) 
 		}
 		s.offset += int64(len(line)) + 1
 		data = rest
-		var r protocol.Report
-		if json.Unmarshal(line, &r) == nil && r.Event != "" {
-			out = append(out, r)
-		}
+		out = append(out, line)
 	}
 }
 

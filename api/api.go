@@ -62,6 +62,7 @@ type Desk interface {
 	Door
 	Views
 	Stopper
+	Waker
 }
 
 // Hub is a desk with a feed.
@@ -137,6 +138,7 @@ func New[F Follower](hub Hub[F], o Options) *Server {
 	s.loginRoutes(routes)
 	s.journalRoutes(routes)
 	mux.HandleFunc("GET /metrics", s.need(ScopeRead, s.metrics))
+	mux.HandleFunc("POST /agents/{name}/poke", s.poke)
 	mux.HandleFunc("GET /docs", s.docs)
 	mux.HandleFunc("GET /ws", s.need(ScopeRead, s.socket))
 	if o.MCP != nil {

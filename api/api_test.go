@@ -117,6 +117,8 @@ func TestRoutes(t *testing.T) {
 		{"pause nobody", "POST", "/agents/nobody/control", `{"command":"pause"}`, nil, 404, `"code":"E_UNKNOWN_AGENT"`},
 		{"an agent orders its boss", "POST", "/agents/grand_boss/control", `{"command":"pause"}`, []string{"Authorization", "Pane secret-of-testing_specialist"}, 403, `"code":"E_FORBIDDEN"`},
 		{"agents", "GET", "/agents", "", nil, 200, `"name":"testing_specialist"`},
+		{"poke", "POST", "/agents/grand_boss/poke", "", boss, 204, ""},
+		{"poke another", "POST", "/agents/middle_manager/poke", "", boss, 403, `"code":"E_FORBIDDEN"`},
 		{"overview", "GET", "/status", "", nil, 200, `"problems":[]`},
 		{"inbox", "GET", "/inbox", "", nil, 200, `"kind":"needs_human"`},
 		{"answer", "POST", "/inbox/stu/answer", `{"text":"try the other file"}`, nil, 200, `"messageId":`},

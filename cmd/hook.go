@@ -70,10 +70,15 @@ func hook(ctx context.Context, a *app, file, event string, read func() ([]byte, 
 		return err
 	}
 	for _, r := range word.Reports {
-		r.Time = time.Now().UTC()
+		if r.Time.IsZero() {
+			r.Time = time.Now().UTC()
+		}
 		if err := agents.Append(p.Spool, r); err != nil {
 			return err
 		}
+	}
+	if len(word.Reports) > 0 {
+		poke(ctx, a, p.Agent)
 	}
 	output := word.Output
 	if word.Ask != nil {
@@ -85,19 +90,42 @@ func hook(ctx context.Context, a *app, file, event string, read func() ([]byte, 
 	return err
 }
 
-// decide asks a person about a tool call and words the decision for the
-// program. Nothing is said for nobody: without a decision the program's own
-// dialog stays.
-func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
+// pokePatience is how long a hook waits for the hub to hear it. A hub that
+// needs longer finds the report by itself.
+const pokePatience = 300 * time.Millisecond
+
+// poke tells the hub that there is something on the spool. Where no hub hears
+// it nothing is lost, so nothing is said.
+func poke(ctx context.Context, a *app, agent string) {
+	ctx, cancel := context.WithTimeout(ctx, pokePatience)
+	defer cancel()
+	if client, err := hubOf(a); err == nil {
+		defer client.Close()
+		_ = client.Poke(ctx, agent) // the spool has it
+	}
+}
+
+// hubOf is the hub whose pane this runs in.
+func hubOf(a *app) (*api.Client, error) {
 	p, _, err := findPlace(a.dir, a.getenv)
 	if err != nil {
 		return nil, err
 	}
 	card, found, err := p.readHubCard()
 	if err != nil || !found {
-		return nil, errors.Join(err, fmt.Errorf("ask for approval: %w", errNoHub))
+		return nil, errors.Join(err, errNoHub)
 	}
-	client := api.NewClient(card.Socket, a.getenv(envSecret))
+	return api.NewClient(card.Socket, a.getenv(envSecret)), nil
+}
+
+// decide asks a person about a tool call and words the decision for the
+// program. Nothing is said for nobody: without a decision the program's own
+// dialog stays.
+func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
+	client, err := hubOf(a)
+	if err != nil {
+		return nil, fmt.Errorf("ask for approval: %w", err)
+	}
 	defer client.Close()
 	item, err := client.Confirm(ctx, api.Ask{
 		Tool: q.Tool, Args: q.Input,

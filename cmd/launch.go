@@ -50,7 +50,7 @@ func runLaunch(file string) error {
 // the variables it must not see. A program of ours is this binary, told who it
 // is; one with hooks is launched, so that a restart goes on with its work.
 func paneCommand(p place, a config.Agent, e config.Engine, self string, told []string) ([]string, error) {
-	folder := filepath.Join(p.run(), a.Name)
+	folder := folderOf(p, a.Name)
 	out := slices.Clone(a.Command)
 	if out[0] == config.Self {
 		out[0] = self
@@ -84,5 +84,8 @@ func hiding(unset, argv []string) []string {
 	}
 	return append(hidden, argv...)
 }
+
+// folderOf is where a program keeps its files.
+func folderOf(p place, agent string) string { return filepath.Join(p.run(), agent) }
 
 func spoolOf(p place, agent string) string { return filepath.Join(p.run(), agent+".spool") }

@@ -3,9 +3,11 @@ package engines
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,16 +81,21 @@ func TestManyExchanges(t *testing.T) {
 			c := newCompany(t, p, model.script, one())
 			c.up()
 			right := 0
+			var lags []time.Duration // from the end of the model's answer to that of send
 			for i := range many {
 				body := fmt.Sprintf("依頼 %d: 番号を答えてください。", i)
 				model.say(body, fmt.Sprintf("番号は %d です。", i))
-				if got, want := c.send(specialist, body), fmt.Sprintf("番号は %d です。\n%s", i, marker); got != want {
+				got := c.send(specialist, body)
+				lags = append(lags, time.Since(c.model.Ended()))
+				if want := fmt.Sprintf("番号は %d です。\n%s", i, marker); got != want {
 					t.Errorf("exchange %d: got %q, want %q", i, got, want)
 					continue
 				}
 				right++
 			}
-			t.Logf("%s: %d of %d exchanges right", p.name, right, many)
+			slices.Sort(lags)
+			t.Logf("%s: %d of %d exchanges right; send returns %s (median, at most %s) after the model's answer", p.name, right, many,
+				lags[len(lags)/2].Round(time.Millisecond), lags[len(lags)-1].Round(time.Millisecond))
 		})
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"orchestrator-cc/engines/modeltest"
+	"orchestrator-cc/protocol"
 )
 
 // program is a real agent program: how it is pointed at the scripted model, and
@@ -135,6 +138,15 @@ func chat() program {
 			return map[string]string{"CHAT_URL": c.model.URL, "CHAT_MODEL": "loopback"}
 		},
 	}
+}
+
+// counts is what a program tells of what its model took: some formats know
+// nothing of what is written to a cache, or nothing of caches at all.
+func (p program) counts(t modeltest.Took) protocol.Tokens {
+	if p.name == "chat" {
+		return protocol.Tokens{Input: int64(t.Input + t.CacheWrite + t.CacheRead), Output: int64(t.Output)}
+	}
+	return protocol.Tokens{Input: int64(t.Input + t.CacheWrite), Cached: int64(t.CacheRead), Output: int64(t.Output)}
 }
 
 func (p program) retyped(text string) string { return strings.NewReplacer(p.retypes...).Replace(text) }

@@ -21,6 +21,7 @@ type Seat struct {
 	Engine      agents.Engine
 	Pane        tmux.PaneSpec
 	Spool       string
+	Meter       *agents.Meter // nil for a program whose tokens come by its spool, or never
 	Timeout     time.Duration
 	HardLimit   time.Duration
 }

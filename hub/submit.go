@@ -140,6 +140,13 @@ func (h *Hub) Tasks() (tasks []protocol.Task) {
 	return tasks
 }
 
+// Poke makes an agent's owner look at its channel now. It waits for nobody.
+func (h *Hub) Poke(agent string) {
+	if w := h.workers[agent]; w != nil {
+		w.poke()
+	}
+}
+
 // Metrics are the communication figures so far.
 func (h *Hub) Metrics() (m protocol.Metrics) {
 	h.book.read(func(l *ledger.Ledger) { m = l.Metrics() })

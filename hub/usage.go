@@ -10,9 +10,11 @@ import (
 )
 
 // usage holds what an agent's models took until it is in the stream. Nothing
-// is dropped: a hub that dies before finds it in the spool again.
+// is dropped: a hub that dies before finds it in the spool, or in the program's
+// own book, again.
 type usage struct {
-	told chan struct{} // there is some; holds at most one notice
+	told    chan struct{} // there is some; holds at most one notice
+	stirred chan struct{} // the program did something; holds at most one notice
 
 	mu      sync.Mutex
 	reports []protocol.Report
@@ -20,15 +22,16 @@ type usage struct {
 	writing sync.Mutex // held until what was taken is in the stream
 }
 
+func newUsage() usage {
+	return usage{told: make(chan struct{}, 1), stirred: make(chan struct{}, 1)}
+}
+
 // add is called by the agent's goroutine, which must not wait.
 func (u *usage) add(r protocol.Report) {
 	u.mu.Lock()
 	u.reports = append(u.reports, r)
 	u.mu.Unlock()
-	select {
-	case u.told <- struct{}{}:
-	default:
-	}
+	notify(u.told)
 }
 
 func (u *usage) take() []protocol.Report {
@@ -39,11 +42,22 @@ func (u *usage) take() []protocol.Report {
 	return out
 }
 
+// notify leaves a notice unless one lies there.
+func notify(notice chan<- struct{}) {
+	select {
+	case notice <- struct{}{}:
+	default:
+	}
+}
+
 // recordUsage writes down what was told so far.
 func (w *worker) recordUsage(ctx context.Context) error {
 	w.usage.writing.Lock()
 	defer w.usage.writing.Unlock()
 	reports := w.usage.take()
+	if w.Meter != nil {
+		reports = append(reports, w.Meter.News(time.Now())...)
+	}
 	if len(reports) == 0 {
 		return nil
 	}
@@ -52,16 +66,36 @@ func (w *worker) recordUsage(ctx context.Context) error {
 	})
 }
 
+const (
+	// meterEvery is how often a program's book is read while it may grow, and
+	// meterFor how long after the program's last stir it may: it is written a
+	// moment later.
+	meterEvery = 250 * time.Millisecond
+	meterFor   = 4 * time.Second
+)
+
 // takeUsage writes down what is told between turns, and in the middle of one.
 func (w *worker) takeUsage(ctx context.Context) error {
+	ticker := time.NewTicker(meterEvery)
+	defer ticker.Stop()
+	until := time.Now().Add(meterFor) // what was written while there was no hub
 	for {
 		select {
-		case <-w.usage.told:
-			if err := w.recordUsage(ctx); err != nil {
-				return err
-			}
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-w.usage.told:
+		case <-w.usage.stirred:
+			if until = time.Now().Add(meterFor); w.Meter != nil {
+				ticker.Reset(meterEvery)
+			}
+			continue
+		case now := <-ticker.C:
+			if w.Meter == nil || now.After(until) {
+				ticker.Stop()
+			}
+		}
+		if err := w.recordUsage(ctx); err != nil {
+			return err
 		}
 	}
 }

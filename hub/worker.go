@@ -46,7 +46,7 @@ func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *wor
 	return &worker{
 		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
 		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan protocol.Report, 64),
-		usage: usage{told: make(chan struct{}, 1)},
+		usage: newUsage(),
 	}
 }
 
@@ -77,15 +77,22 @@ func (w *worker) died(why string) {
 	w.onChange(agents.Status{})
 }
 
+// poke makes the agent look, once it has a pane.
+func (w *worker) poke() {
+	notify(w.usage.stirred)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.agent != nil {
+		w.agent.Poke()
+	}
+}
+
 // onChange wakes the loop. It is called by other goroutines, which must not
 // wait for it.
 func (w *worker) onChange(agents.Status) {
-	for _, notice := range []chan<- struct{}{w.moved, w.redraw} {
-		select {
-		case notice <- struct{}{}:
-		default:
-		}
-	}
+	notify(w.moved)
+	notify(w.redraw)
+	notify(w.usage.stirred)
 }
 
 // run delivers until ctx ends. What a dead hub left under way comes first.

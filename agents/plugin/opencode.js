@@ -18,6 +18,26 @@ function tell(event, data) {
 
 const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("")
 
+// took is what each answer of a conversation took, those told before left out.
+// Reading from a cache is no part of the input; writing to it is.
+const told = new Set()
+function took(answers) {
+  const fresh = answers.filter((m) => m.info.time?.completed && m.info.tokens && !told.has(m.info.id))
+  return fresh.map(({ info }) => {
+    told.add(info.id)
+    const { input, output, reasoning, cache } = info.tokens
+    return {
+      id: info.id,
+      model: info.modelID,
+      at: new Date(info.time.completed).toISOString(),
+      input: input + (cache?.write ?? 0),
+      output: output + (reasoning ?? 0),
+      cached: cache?.read ?? 0,
+      cost: info.cost,
+    }
+  })
+}
+
 export const OrchestratorCC = async ({ client }) => {
   await tell("ready", {})
   return hooks(client)
@@ -34,12 +54,14 @@ const hooks = (client) => ({
     if (event.type !== "session.idle") return
     const session = event.properties.sessionID
     const { data } = await client.session.messages({ path: { id: session } })
-    const last = (data ?? []).filter((m) => m.info.role === "assistant").at(-1)
+    const answers = (data ?? []).filter((m) => m.info.role === "assistant")
+    const last = answers.at(-1)
     if (!last) return
     const failure = last.info.error
     await tell(failure ? "failed" : "answer", {
       session,
       text: failure ? failure.data?.message ?? failure.name : textOf(last.parts),
+      took: took(answers),
     })
   },
 })

@@ -180,6 +180,9 @@ func (h *Hub) Task(id string) (protocol.Task, error) {
 // Tasks lists the tasks, newest first.
 func (h *Hub) Tasks() []protocol.Task { return h.Overview().Tasks }
 
+// Poke is heard by nobody: there is no pane.
+func (h *Hub) Poke(string) {}
+
 // Metrics counts messages.
 func (h *Hub) Metrics() protocol.Metrics {
 	h.mu.Lock()

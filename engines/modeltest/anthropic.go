@@ -41,13 +41,16 @@ func writeAnthropic(s *stream, c Call, t Turn) {
 	if t.Tool != nil {
 		reason = "tool_use"
 	}
-	usage := obj{"input_tokens": 10, "output_tokens": 1 + len(t.Text)/4, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+	took := t.took()
+	usage := func(output int) obj {
+		return obj{"input_tokens": took.Input, "output_tokens": output, "cache_creation_input_tokens": took.CacheWrite, "cache_read_input_tokens": took.CacheRead}
+	}
 	message := obj{
-		"id": "msg_01", "type": "message", "role": "assistant", "model": c.Model,
-		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage,
+		"id": "msg_" + id(), "type": "message", "role": "assistant", "model": c.Model,
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage(1),
 	}
 	if !c.Stream {
-		message["content"], message["stop_reason"] = []any{obj{"type": "text", "text": t.Text}}, reason
+		message["content"], message["stop_reason"], message["usage"] = []any{obj{"type": "text", "text": t.Text}}, reason, usage(took.Output)
 		s.whole(message)
 		return
 	}
@@ -66,7 +69,7 @@ func writeAnthropic(s *stream, c Call, t Turn) {
 		s.event("content_block_delta", obj{"type": "content_block_delta", "index": index, "delta": obj{"type": "input_json_delta", "partial_json": t.Tool.arguments()}})
 		s.event("content_block_stop", obj{"type": "content_block_stop", "index": index})
 	}
-	s.event("message_delta", obj{"type": "message_delta", "delta": obj{"stop_reason": reason, "stop_sequence": nil}, "usage": obj{"output_tokens": usage["output_tokens"]}})
+	s.event("message_delta", obj{"type": "message_delta", "delta": obj{"stop_reason": reason, "stop_sequence": nil}, "usage": usage(took.Output)})
 	s.event("message_stop", obj{"type": "message_stop"})
 }
 

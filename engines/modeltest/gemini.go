@@ -54,6 +54,7 @@ func readGemini(c *Call) error {
 }
 
 func writeGemini(s *stream, c Call, t Turn) {
+	took := t.took()
 	frame := func(finish string, parts ...any) obj {
 		candidate := obj{"index": 0, "content": obj{"role": "model", "parts": append([]any{}, parts...)}}
 		if finish != "" {
@@ -61,7 +62,10 @@ func writeGemini(s *stream, c Call, t Turn) {
 		}
 		return obj{
 			"candidates": []any{candidate}, "modelVersion": c.Model,
-			"usageMetadata": obj{"promptTokenCount": 10, "candidatesTokenCount": 1 + len(t.Text)/4, "totalTokenCount": 11 + len(t.Text)/4},
+			"usageMetadata": obj{
+				"promptTokenCount": took.read(), "cachedContentTokenCount": took.CacheRead,
+				"candidatesTokenCount": took.Output, "totalTokenCount": took.read() + took.Output,
+			},
 		}
 	}
 	if !c.Stream {

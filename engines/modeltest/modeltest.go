@@ -38,6 +38,8 @@ type Call struct {
 	Tools  []string // the names of the tools the model may use
 	Stream bool
 	Header http.Header
+
+	counted bool // the program asks what an answer takes
 }
 
 // Said is one part of a conversation.
@@ -86,7 +88,23 @@ type Turn struct {
 	After  time.Duration // silence before the first byte
 	Pace   time.Duration // silence between the pieces of the text
 	Broken bool          // the connection breaks off in the middle of the text
+	Took   Took          // what it says that it took; by its length where nothing is said
 }
+
+// Took is a count of tokens. Formats that know less of caches say less.
+type Took struct {
+	Input, CacheWrite, CacheRead, Output int
+}
+
+func (t Turn) took() Took {
+	if t.Took == (Took{}) {
+		return Took{Input: 10, Output: 1 + len(t.Text)/4}
+	}
+	return t.Took
+}
+
+// read is all that the model read, wherever it came from.
+func (t Took) read() int { return t.Input + t.CacheWrite + t.CacheRead }
 
 // Tool is a tool call.
 type Tool struct {
@@ -112,6 +130,7 @@ type Server struct {
 	mu     sync.Mutex
 	script Script
 	calls  []Call
+	ended  time.Time
 }
 
 // New starts a model that ends with the test.
@@ -201,6 +220,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out := &stream{w: w, r: r, pace: turn.Pace, broken: turn.Broken}
 	format.write(out, call, turn)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(call.Tools) > 0 {
+		s.ended = time.Now()
+	}
+}
+
+// Ended is when the model last finished an answer. What programs ask besides
+// their work, without tools, does not count.
+func (s *Server) Ended() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // stream writes an answer piece by piece.

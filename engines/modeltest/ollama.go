@@ -33,7 +33,7 @@ func writeOllama(s *stream, c Call, t Turn) {
 		}
 	}
 	last := frame("", true)
-	last["done_reason"], last["prompt_eval_count"], last["eval_count"] = "stop", 10, 1+len(t.Text)/4
+	last["done_reason"], last["prompt_eval_count"], last["eval_count"] = "stop", t.took().read(), t.took().Output
 	if !c.Stream {
 		last["message"] = obj{"role": "assistant", "content": t.Text}
 		s.whole(last)

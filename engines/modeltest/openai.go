@@ -49,9 +49,10 @@ func readResponses(c *Call) error {
 }
 
 func writeResponses(s *stream, c Call, t Turn) {
+	took := t.took()
 	usage := obj{
-		"input_tokens": 10, "input_tokens_details": obj{"cached_tokens": 0},
-		"output_tokens": 1 + len(t.Text)/4, "output_tokens_details": obj{"reasoning_tokens": 0}, "total_tokens": 11 + len(t.Text)/4,
+		"input_tokens": took.read(), "input_tokens_details": obj{"cached_tokens": took.CacheRead},
+		"output_tokens": took.Output, "output_tokens_details": obj{"reasoning_tokens": 0}, "total_tokens": took.read() + took.Output,
 	}
 	response := obj{"id": "resp_" + id(), "object": "response", "model": c.Model, "status": "in_progress", "output": []any{}}
 	s.event("response.created", obj{"type": "response.created", "response": response})
@@ -80,8 +81,11 @@ func writeResponses(s *stream, c Call, t Turn) {
 
 func readCompletions(c *Call) error {
 	var body struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
+		Model   string `json:"model"`
+		Stream  bool   `json:"stream"`
+		Options struct {
+			Usage bool `json:"include_usage"`
+		} `json:"stream_options"`
 		Messages []struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
@@ -95,7 +99,7 @@ func readCompletions(c *Call) error {
 	if err := json.Unmarshal(c.Body, &body); err != nil {
 		return err
 	}
-	c.Model, c.Stream = body.Model, body.Stream
+	c.Model, c.Stream, c.counted = body.Model, body.Stream, body.Options.Usage
 	for _, m := range body.Messages {
 		switch m.Role {
 		case "system", "developer":
@@ -115,10 +119,15 @@ func writeCompletions(s *stream, c Call, t Turn) {
 	if t.Tool != nil {
 		reason = "tool_calls"
 	}
-	usage := obj{"prompt_tokens": 10, "completion_tokens": 1 + len(t.Text)/4, "total_tokens": 11 + len(t.Text)/4}
+	took := t.took()
+	usage := obj{
+		"prompt_tokens": took.read(), "completion_tokens": took.Output, "total_tokens": took.read() + took.Output,
+		"prompt_tokens_details": obj{"cached_tokens": took.CacheRead},
+	}
+	name := "chatcmpl-" + id()
 	frame := func(key string, content obj, finish any) obj {
 		return obj{
-			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": c.Model,
+			"id": name, "object": "chat.completion.chunk", "created": 1, "model": c.Model,
 			"choices": []any{obj{"index": 0, key: content, "finish_reason": finish}},
 		}
 	}
@@ -136,9 +145,12 @@ func writeCompletions(s *stream, c Call, t Turn) {
 			"function": obj{"name": t.Tool.Name, "arguments": t.Tool.arguments()},
 		}}}, nil))
 	}
-	last := frame("delta", obj{}, reason)
-	last["usage"] = usage
-	s.event("", last)
+	s.event("", frame("delta", obj{}, reason))
+	if c.counted {
+		last := frame("delta", obj{}, nil)
+		last["choices"], last["usage"] = []any{}, usage
+		s.event("", last)
+	}
 	s.w.Write([]byte("data: [DONE]\n\n"))
 	s.flush()
 }
