@@ -44,8 +44,11 @@ func (l *link) shutDown(ctx context.Context) bool {
 // hindrance is what keeps the agents from a task and those made for it; the
 // deepest one counts, because everybody above waits for it.
 func hindrance(t protocol.Task, agents []protocol.AgentStatus) string {
-	if t.State.Done() {
+	switch {
+	case t.State.Done():
 		return ""
+	case t.State != protocol.TaskNeedsHuman && t.Reason != "": // its tokens are used up
+		return fmt.Sprintf("%s; let it go on with: orchestrator-cc approve %s", oneLine(t.Reason), short(t.ID))
 	}
 	open := false
 	for _, child := range t.Children {
@@ -71,6 +74,9 @@ func held(t protocol.Task, s protocol.AgentStatus) string {
 	case protocol.Waiting:
 		return fmt.Sprintf("%s needs you: %s; look at it with: orchestrator-cc attach %s", s.Name, oneLine(s.Reason), s.Name)
 	case protocol.Paused:
+		if s.Reason != "" {
+			return fmt.Sprintf("%s is paused; %s", s.Name, oneLine(s.Reason))
+		}
 		return fmt.Sprintf("%s is paused; let it go on with: orchestrator-cc resume %s", s.Name, s.Name)
 	case protocol.Limited:
 		return fmt.Sprintf("%s: %s; try now with: orchestrator-cc resume %s", s.Name, oneLine(s.Reason), s.Name)

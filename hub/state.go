@@ -62,7 +62,7 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 		s.State, s.Reason = protocol.Paused, why
 	}
 	if l.Paused(w.Name) {
-		s.State, s.Reason = protocol.Paused, "paused; type: orchestrator-cc resume "+w.Name
+		s.State, s.Reason = protocol.Paused, "type: orchestrator-cc resume "+w.Name
 	}
 	return s
 }

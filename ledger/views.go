@@ -88,7 +88,7 @@ func (l *Ledger) view(n *node) protocol.Task {
 		t.Parent = n.parent.ID
 	}
 	if n == n.root && n.open() && l.overTask(n) {
-		t.Reason = l.taskBill(n) + "; it waits for a person"
+		t.Reason = l.taskBill(n)
 	}
 	return t
 }
