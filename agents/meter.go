@@ -2,6 +2,7 @@ package agents
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 type Meter struct {
 	memory string // the file in which the program's hooks say where the book is
 	keeper bookkeeper
+	mains  []string // the books of the conversations so far, the last one now
 	books  map[string]*account
 }
 
@@ -63,13 +65,18 @@ func (m *Meter) News(now time.Time) []protocol.Report {
 	if err != nil || known.Transcript == "" {
 		return nil
 	}
-	main := m.read(known.Transcript, known, now)
-	reports := main.take()
-	for _, path := range m.keeper.besides(known.Transcript) {
-		side := m.read(path, known, now)
-		for _, r := range side.take() {
-			r.Req = main.req
-			reports = append(reports, r)
+	if !slices.Contains(m.mains, known.Transcript) { // a person may begin a new conversation at any time
+		m.mains = append(m.mains, known.Transcript)
+	}
+	var reports []protocol.Report
+	for _, path := range m.mains {
+		main := m.read(path, known, now)
+		reports = append(reports, main.take()...)
+		for _, path := range m.keeper.besides(path) {
+			for _, r := range m.read(path, known, now).take() {
+				r.Req = main.req
+				reports = append(reports, r)
+			}
 		}
 	}
 	return reports

@@ -198,9 +198,9 @@ func TestForgottenMarker(t *testing.T) {
 			calls := 0
 			model.on("忘れ", func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
 				if calls++; calls == 1 {
-					return modeltest.Turn{Text: "答えは四十二です。"}
+					return modeltest.Turn{Text: "答えは四十二です。", Took: modeltest.Took{Input: 100, Output: 5}}
 				}
-				return modeltest.Turn{Text: protocol.Token(markerIn(call), asked.Req)}
+				return modeltest.Turn{Text: protocol.Token(markerIn(call), asked.Req), Took: modeltest.Took{Input: 200, Output: 7}}
 			})
 			if got, want := c.send(specialist, "忘れ物。"), "答えは四十二です。\n"+marker; got != want {
 				t.Errorf("got %q, want %q", got, want)
@@ -208,6 +208,7 @@ func TestForgottenMarker(t *testing.T) {
 			if calls != 2 {
 				t.Errorf("got %d calls, want 2", calls)
 			}
+			c.wantTokens(protocol.Tokens{Input: 300, Output: 12}) // both belong to the request
 		})
 	}
 }

@@ -44,19 +44,26 @@ func TestTokens(t *testing.T) {
 			for range answers.Load() {
 				want = want.Plus(p.counts(took))
 			}
-			var got protocol.Task
-			c.wait("tokens of the task", func() bool {
-				var list struct{ Tasks []protocol.Task }
-				if err := json.Unmarshal([]byte(c.must("tasks", "--json")), &list); err != nil || len(list.Tasks) != 1 {
-					t.Fatalf("got %+v, %v, want the one task", list, err)
-				}
-				got = list.Tasks[0]
-				return got.Tokens != nil && got.Tokens.Spent() >= want.Spent()
-			})
-			if diff := cmp.Diff(&want, got.Tokens); diff != "" {
-				t.Errorf("the task's tokens (-want +got):\n%s", diff)
-			}
-			t.Logf("%s: %d calls of the model; the task took %+v, the agent today %+v", p.name, len(c.model.Calls()), *got.Tokens, *c.status(specialist).TokensToday)
+			c.wantTokens(want)
+			t.Logf("%s: %d calls of the model; the task took %+v, the agent today %+v", p.name, len(c.model.Calls()), want, *c.status(specialist).TokensToday)
 		})
+	}
+}
+
+// wantTokens checks what the one task took. It may be known a moment after the
+// answer.
+func (c *company) wantTokens(want protocol.Tokens) {
+	c.t.Helper()
+	var got *protocol.Tokens
+	c.wait("tokens of the task", func() bool {
+		var list struct{ Tasks []protocol.Task }
+		if err := json.Unmarshal([]byte(c.must("tasks", "--json")), &list); err != nil || len(list.Tasks) != 1 {
+			c.t.Fatalf("got %+v, %v, want the one task", list, err)
+		}
+		got = list.Tasks[0].Tokens
+		return got != nil && got.Spent() >= want.Spent()
+	})
+	if diff := cmp.Diff(&want, got); diff != "" {
+		c.t.Errorf("the task's tokens (-want +got):\n%s", diff)
 	}
 }
