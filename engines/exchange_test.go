@@ -1,8 +1,10 @@
 package engines
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orchestrator-cc/agents"
+	"orchestrator-cc/protocol"
 )
 
 // exchange is one prompt and the answer the model gives to it.
@@ -81,21 +84,41 @@ func TestManyExchanges(t *testing.T) {
 			c := newCompany(t, p, model.script, one())
 			c.up()
 			right := 0
-			var lags []time.Duration // from the end of the model's answer to that of send
+			var lags, ours []time.Duration // from the end of the model's answer, and from the program's word, to the end of send
 			for i := range many {
 				body := fmt.Sprintf("依頼 %d: 番号を答えてください。", i)
 				model.say(body, fmt.Sprintf("番号は %d です。", i))
 				got := c.send(specialist, body)
-				lags = append(lags, time.Since(c.model.Ended()))
+				lags, ours = append(lags, time.Since(c.model.Ended())), append(ours, time.Since(c.told()))
 				if want := fmt.Sprintf("番号は %d です。\n%s", i, marker); got != want {
 					t.Errorf("exchange %d: got %q, want %q", i, got, want)
 					continue
 				}
 				right++
 			}
-			slices.Sort(lags)
-			t.Logf("%s: %d of %d exchanges right; send returns %s (median, at most %s) after the model's answer", p.name, right, many,
-				lags[len(lags)/2].Round(time.Millisecond), lags[len(lags)-1].Round(time.Millisecond))
+			t.Logf("%s: %d of %d exchanges right; send returns %s after the model's answer, %s after the program's word", p.name, right, many, spread(lags), spread(ours))
 		})
 	}
+}
+
+// spread words durations by their median and their longest.
+func spread(all []time.Duration) string {
+	slices.Sort(all)
+	return fmt.Sprintf("%s (at most %s)", all[len(all)/2].Round(time.Millisecond), all[len(all)-1].Round(time.Millisecond))
+}
+
+// told is when the program last told an answer.
+func (c *company) told() (at time.Time) {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "run", specialist+".spool"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var r protocol.Report
+		if json.Unmarshal([]byte(line), &r) == nil && r.Event == protocol.ReportAnswer {
+			at = r.Time
+		}
+	}
+	return at
 }
