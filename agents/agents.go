@@ -87,6 +87,8 @@ type Options struct {
 	// OnUsage is told, likewise, what the program's models took. The same report
 	// may come again after a restart.
 	OnUsage func(protocol.Report)
+	// OnWriting is told, likewise, how far the answer of a turn is written.
+	OnWriting func(protocol.Writing)
 }
 
 // Status is what can be said about an agent now.
@@ -169,6 +171,9 @@ func (o Options) withDefaults() Options {
 	o.Engine = o.Engine.withDefaults()
 	if o.OnChange == nil {
 		o.OnChange = func(Status) {}
+	}
+	if o.OnWriting == nil {
+		o.OnWriting = func(protocol.Writing) {}
 	}
 	return o
 }

@@ -35,6 +35,7 @@ type turn struct {
 	seen     bool     // the prompt's echo was seen
 	recorded protocol.StepName
 	partial  string
+	words    words
 	quiet    bool // output was seen and has ended, so that a look is no torn frame
 	accepted bool // by the channel
 	report   *protocol.Report
@@ -166,7 +167,10 @@ func (t *turn) listen() {
 
 func (t *turn) note(r protocol.Report) {
 	t.accepted = t.accepted || r.Event != protocol.ReportReady && r.Event != protocol.ReportUsage
-	if r.Event == protocol.ReportAnswer || r.Event == protocol.ReportFailed || r.Event == protocol.ReportWall {
+	switch r.Event {
+	case protocol.ReportPart:
+		t.hearPart(r)
+	case protocol.ReportAnswer, protocol.ReportFailed, protocol.ReportWall:
 		t.report = &r
 	}
 }

@@ -63,6 +63,9 @@ func (t *turn) await(ctx context.Context) (Answer, error) {
 			text, since = seen.reply.text(), now
 		}
 		t.partial = text
+		if err := t.seePart(ctx, s, seen); err != nil {
+			return Answer{}, err
+		}
 		if seen.need >= 0 && now.Sub(since) >= seen.need && (t.quiet || same) {
 			return t.collect(ctx, s, seen)
 		}

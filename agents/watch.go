@@ -99,7 +99,7 @@ func (a *Agent) hear() []protocol.Report {
 			}
 			continue
 		}
-		a.eye.busy = r.Event == protocol.ReportAccepted || r.Event == protocol.ReportProgress
+		a.eye.busy = r.Event == protocol.ReportAccepted || r.Event == protocol.ReportProgress || r.Event == protocol.ReportPart
 	}
 	if len(news) > 0 {
 		a.active(time.Now())

@@ -3,6 +3,7 @@
 //
 //	request -> gate.go: who speaks, in which session -> one group of routes -> the hub
 //	entry   -> hub.Follow -> events.go -> SSE, id = sequence number
+//	writing -> hub.Writings -> reader.go -> SSE without an id, WebSocket
 //
 // It promises that every error has one shape, {"error":{code,message,details}},
 // and that a reader of events who comes back with its last id misses nothing.
@@ -40,6 +41,13 @@ type Views interface {
 	Metrics() protocol.Metrics
 }
 
+// Writers let others read along.
+type Writers interface {
+	// Writings are the answers being written now, and a channel that closes
+	// when one of them goes on.
+	Writings() (open []protocol.Writing, changed <-chan struct{})
+}
+
 // Follower yields entries one after the other and waits for the next one.
 type Follower interface {
 	Next(ctx context.Context) (protocol.Entry, error)
@@ -61,6 +69,7 @@ type Stopper interface {
 type Desk interface {
 	Door
 	Views
+	Writers
 	Stopper
 	Waker
 }

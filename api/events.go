@@ -28,7 +28,7 @@ func (s *Server) eventRoutes(api huma.API) {
 }
 
 func eventRoute(id, path, summary string) huma.Operation {
-	op := route(id, http.MethodGet, path, summary+": id is the sequence number, event the entry's kind, data the entry", ScopeRead)
+	op := route(id, http.MethodGet, path, summary+": id is the sequence number, event the entry's kind, data the entry; between them, without an id, event part: how an answer goes on that is being written", ScopeRead)
 	schema := &huma.Schema{Type: huma.TypeString}
 	op.Responses["200"] = &huma.Response{Description: "Entries", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: schema}}}
 	return op
@@ -64,9 +64,9 @@ func (s *Server) stream(c caller, after uint64, task string) *huma.StreamRespons
 		defer s.tally.stream()()
 		out := events{w: w, control: http.NewResponseController(w), patience: s.options.WriteWait}
 		err := out.comment("following")
-		reader := s.tail(after, task)
+		reader := s.reader(c, after, task)
 		for err == nil {
-			err = s.nextEvent(ctx.Context(), c, reader, out)
+			err = s.nextEvent(ctx.Context(), reader, out)
 		}
 		if ctx.Context().Err() == nil {
 			s.options.Log.Debug().Err(err).Str("task", task).Msg("event stream ended")
@@ -74,13 +74,13 @@ func (s *Server) stream(c caller, after uint64, task string) *huma.StreamRespons
 	}}
 }
 
-// nextEvent sends the next entry, or a sign of life when there is none for long.
-func (s *Server) nextEvent(ctx context.Context, c caller, reader *tail, out events) error {
+// nextEvent sends what comes next, or a sign of life when nothing does for long.
+func (s *Server) nextEvent(ctx context.Context, reader *reader, out events) error {
 	wait, cancel := context.WithTimeout(ctx, s.options.KeepAlive)
 	defer cancel()
-	it, err := s.nextVisible(wait, c, reader)
+	it, parts, err := reader.next(wait)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		if !s.valid(c) {
+		if !s.valid(reader.caller) {
 			return errKeyGone
 		}
 		return out.comment("alive")
@@ -88,28 +88,14 @@ func (s *Server) nextEvent(ctx context.Context, c caller, reader *tail, out even
 	if err != nil {
 		return fmt.Errorf("follow the stream: %w", err)
 	}
-	data, err := it.event(c)
+	data, err := partEvents(parts)
+	if it != nil {
+		data, err = it.event(reader.caller)
+	}
 	if err != nil {
 		return err
 	}
 	return out.write(data)
-}
-
-// nextVisible waits for the next entry that the caller may see, for as long as
-// he is let in.
-func (s *Server) nextVisible(ctx context.Context, c caller, reader *tail) (*item, error) {
-	for {
-		it, err := reader.next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !s.valid(c) {
-			return nil, errKeyGone
-		}
-		if s.visible(c, it.entry) {
-			return it, nil
-		}
-	}
 }
 
 // errKeyGone ends a stream whose key was revoked or has expired.

@@ -63,7 +63,7 @@ func (s *Server) linesAfter(ctx context.Context, after, last uint64, most int) (
 	c := callerOf(ctx)
 	var lines []logs.Line
 	for reader := s.tail(after, ""); reader.last < last && len(lines) < most; {
-		it, err := reader.next(ctx)
+		it, err := reader.next(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -103,34 +104,82 @@ func (s *Server) tail(after uint64, task string) *tail {
 	return &tail{server: s, last: after, task: task}
 }
 
-// next waits for the reader's next entry.
-func (t *tail) next(ctx context.Context) (*item, error) {
+// next waits for the reader's next entry. Where wake closes first it returns
+// neither an entry nor an error.
+func (t *tail) next(ctx context.Context, wake <-chan struct{}) (*item, error) {
 	for {
 		it, covered, grown := t.server.shelf.after(t.last)
 		switch {
 		case it != nil:
-			t.own, t.last = nil, it.entry.Seq
-			if t.task == "" || rootOf(it.entry) == t.task {
-				return it, nil
-			}
+			t.own = nil
 		case covered:
 			t.own = nil
 			select {
 			case <-grown:
+			case <-wake:
+				return nil, nil
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
+			continue
 		default:
-			if t.own == nil {
-				t.own = t.server.follow(t.last, t.task)
+			e, err := t.behind(ctx, wake, grown)
+			if errors.Is(err, errWoken) && closed(wake) {
+				return nil, nil
 			}
-			e, err := t.own.Next(ctx)
+			if errors.Is(err, errWoken) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
-			t.last = e.Seq
-			return &item{entry: e}, nil
+			it = &item{entry: e}
 		}
+		t.last = it.entry.Seq
+		if t.task == "" || rootOf(it.entry) == t.task {
+			return it, nil
+		}
+	}
+}
+
+// errWoken says that there may be something better to wait for.
+var errWoken = errors.New("woken")
+
+// behind reads the stream itself until the shelf grows, or wake closes.
+func (t *tail) behind(ctx context.Context, wake, grown <-chan struct{}) (protocol.Entry, error) {
+	if t.own == nil {
+		t.own = t.server.follow(t.last, "")
+	}
+	wait, stop := context.WithCancelCause(ctx)
+	var waking sync.WaitGroup
+	waking.Go(func() {
+		select {
+		case <-wake:
+		case <-grown:
+		case <-wait.Done():
+		}
+		stop(errWoken)
+	})
+	e, err := t.own.Next(wait)
+	woken := errors.Is(context.Cause(wait), errWoken)
+	stop(nil)
+	waking.Wait()
+	if err == nil {
+		return e, nil
+	}
+	t.own = nil // it may have taken an entry that it could not give
+	if woken {
+		return e, errWoken
+	}
+	return e, err
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -139,7 +188,7 @@ func (s *Server) entry(ctx context.Context, seq uint64) (protocol.Entry, bool) {
 	if seq == 0 {
 		return protocol.Entry{}, false
 	}
-	it, err := s.tail(seq-1, "").next(ctx)
+	it, err := s.tail(seq-1, "").next(ctx, nil)
 	if err != nil || it.entry.Seq != seq {
 		return protocol.Entry{}, false
 	}

@@ -11,6 +11,7 @@ import (
 // The events of a user interface.
 const (
 	evMessage  = "onNewMessage"
+	evPart     = "onMessagePart"
 	evToolCall = "onToolCallRequest"
 	evState    = "onAgentStateChange"
 )
@@ -28,6 +29,15 @@ type messagePayload struct {
 	Metadata messageMetadata `json:"metadata"`
 	Task     string          `json:"taskId,omitempty"`
 	Session  string          `json:"sessionId,omitempty"` // absent on what is for everyone
+}
+
+type partPayload struct {
+	Content string `json:"content"`
+	Offset  int    `json:"offset"`
+	Exact   bool   `json:"exact"`
+	Agent   string `json:"agent"`
+	Task    string `json:"taskId"`
+	Session string `json:"sessionId"`
 }
 
 type messageMetadata struct {
@@ -85,21 +95,35 @@ func (v *sessionView) state() frame {
 
 // show follows the stream and sends what the session is to see.
 func (w *window) show(ctx context.Context, v *sessionView) error {
-	reader := w.server.tail(v.after, "")
+	reader := w.server.reader(w.caller, v.after, "")
 	for {
-		it, err := w.server.nextVisible(ctx, w.caller, reader)
+		it, parts, err := reader.next(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("follow the stream: %w", err)
 		}
-		for _, f := range v.frames(it.entry) {
+		frames := v.parts(parts)
+		if it != nil {
+			frames = v.frames(it.entry)
+		}
+		for _, f := range frames {
 			if err := w.send(ctx, f); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// parts words how answers go on that are being written.
+func (v *sessionView) parts(parts []protocol.Part) (out []frame) {
+	for _, p := range parts {
+		out = append(out, v.win.frame(evPart, partPayload{
+			Content: p.Text, Offset: p.Offset, Exact: p.Exact, Agent: p.Agent, Task: p.TaskID, Session: v.win.name,
+		}))
+	}
+	return out
 }
 
 // frames words one entry for a user interface; most entries say nothing to it.

@@ -21,6 +21,12 @@ import (
 // the last number it saw, and ends with an error once no hub has answered for
 // ten seconds or ctx is over. The caller leaves the loop when it has enough.
 func (c *Client) Watch(ctx context.Context, task string, after uint64) iter.Seq2[protocol.Entry, error] {
+	return c.WatchWriting(ctx, task, after, func(protocol.Part) {})
+}
+
+// WatchWriting is Watch for those who also read along: wrote is told, between
+// two entries, how the answers go on that are being written.
+func (c *Client) WatchWriting(ctx context.Context, task string, after uint64, wrote func(protocol.Part)) iter.Seq2[protocol.Entry, error] {
 	path := "/events"
 	if task != "" {
 		path = "/tasks/" + url.PathEscape(task) + "/events"
@@ -33,7 +39,7 @@ func (c *Client) Watch(ctx context.Context, task string, after uint64) iter.Seq2
 				yield(protocol.Entry{}, err)
 				return
 			}
-			last, more, err := relay(stream, after, yield)
+			last, more, err := relay(stream, after, wrote, yield)
 			_ = stream.Close() // What it had was read, or is not wanted.
 			if !more {
 				return
@@ -82,18 +88,29 @@ func (c *Client) open(ctx context.Context, path string, after uint64) (io.ReadCl
 	return stream, err
 }
 
-// relay hands entries on until the stream ends or the reader has enough. A
+// relay hands on what comes until the stream ends or the reader has enough. A
 // stream that breaks off is no error: the watcher opens the next one.
-func relay(stream io.Reader, after uint64, yield func(protocol.Entry, error) bool) (last uint64, more bool, err error) {
+func relay(stream io.Reader, after uint64, wrote func(protocol.Part), yield func(protocol.Entry, error) bool) (last uint64, more bool, err error) {
 	lines := bufio.NewReader(stream)
 	last = after
+	event := ""
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			return last, true, nil
 		}
+		if name, ok := strings.CutPrefix(line, "event: "); ok {
+			event = strings.TrimSpace(name)
+		}
 		data, ok := strings.CutPrefix(line, "data: ")
 		if !ok {
+			continue
+		}
+		if event == partEvent {
+			var part protocol.Part
+			if json.Unmarshal([]byte(data), &part) == nil {
+				wrote(part)
+			}
 			continue
 		}
 		var entry protocol.Entry

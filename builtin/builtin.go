@@ -46,6 +46,21 @@ type Meter interface {
 	Spent() []protocol.Usage
 }
 
+// Author is a brain whose reply can be read while it is being written: it hands
+// out each piece as soon as it has it, and all of them together are the reply,
+// but for a marker at its end.
+type Author interface {
+	ReplyAloud(ctx context.Context, p protocol.Prompt, say, write func(string)) (string, error)
+}
+
+// replyAloud asks a brain for a reply, piece by piece where it can.
+func replyAloud(ctx context.Context, b Brain, p protocol.Prompt, say, write func(string)) (string, error) {
+	if author, ok := b.(Author); ok {
+		return author.ReplyAloud(ctx, p, say, write)
+	}
+	return b.Reply(ctx, p, say)
+}
+
 // ErrQuit makes the program end with a failure, as a crash would.
 var ErrQuit = errors.New("the brain asked to quit")
 
@@ -169,13 +184,19 @@ func (a *agent) turn(ctx context.Context, p protocol.Prompt) error {
 		err  error
 	}
 	done := make(chan outcome, 1)
+	sheet := newSheet()
 	go func() {
-		text, err := a.Brain.Reply(ctx, p, a.screen.say)
+		text, err := replyAloud(ctx, a.Brain, p, a.screen.say, sheet.write)
 		done <- outcome{text, err}
 	}()
 	began := time.Now()
 	for {
 		select {
+		case <-sheet.full:
+			if err := a.tell(sheet.part(p.Req)); err != nil {
+				return err
+			}
+			a.screen.busy(time.Since(began)) // what is printed wakes whoever listens
 		case <-ticker.C:
 			a.screen.busy(time.Since(began))
 			if err := a.report(protocol.ReportProgress, p.Req, ""); err != nil {
@@ -242,10 +263,15 @@ func (a *agent) bill(req string) error {
 
 // report tells how far the program is with a prompt of the hub's.
 func (a *agent) report(e protocol.ReportEvent, req, text string) error {
-	if req == "" && e != protocol.ReportReady {
+	return a.tell(protocol.Report{Event: e, Req: req, Text: text})
+}
+
+// tell reports what is about a prompt of the hub's, or about none at all.
+func (a *agent) tell(r protocol.Report) error {
+	if r.Req == "" && r.Event != protocol.ReportReady {
 		return nil
 	}
-	return a.append(protocol.Report{Event: e, Req: req, Text: text})
+	return a.append(r)
 }
 
 // append adds one line to the spool with one write, so that a reader sees

@@ -52,8 +52,13 @@ const maxReply = 8 << 20
 // Reply asks the model. A turn that fails or is interrupted leaves no trace in
 // the conversation. Turns come one at a time.
 func (c *Chat) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	return c.ReplyAloud(ctx, p, say, func(string) {})
+}
+
+// ReplyAloud does so too, and hands out the model's words as they come.
+func (c *Chat) ReplyAloud(ctx context.Context, p protocol.Prompt, say, write func(string)) (string, error) {
 	asked := append(c.history[:len(c.history):len(c.history)], utterance{"user", p.Body})
-	text, err := c.ask(ctx, asked, say)
+	text, err := c.ask(ctx, asked, say, write)
 	if err != nil {
 		return "", fmt.Errorf("ask %s at %s: %w", c.Model.Name, c.Model.URL, err)
 	}
@@ -85,7 +90,7 @@ func withoutMarker(text, marker string) string {
 	return text
 }
 
-func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(string)) (string, error) {
+func (c *Chat) ask(ctx context.Context, conversation []utterance, say, write func(string)) (string, error) {
 	messages := conversation
 	if c.Brief != "" {
 		messages = append([]utterance{{"system", c.Brief}}, conversation...)
@@ -119,7 +124,7 @@ func (c *Chat) ask(ctx context.Context, conversation []utterance, say func(strin
 		}
 		return "", err
 	}
-	text, took, err := readReply(io.LimitReader(response.Body, maxReply), say)
+	text, took, err := readReply(io.LimitReader(response.Body, maxReply), say, write)
 	if took != (protocol.Tokens{}) {
 		c.spent = append(c.spent, protocol.Usage{Model: c.Model.Name, Tokens: took})
 	}
@@ -184,8 +189,9 @@ func (f frame) text() string {
 var errBroken = errors.New("the stream broke off")
 
 // readReply reads a stream: a JSON object a line, in the one format behind
-// "data: " and closed by [DONE]. Whole lines are shown as they come.
-func readReply(stream io.Reader, say func(string)) (text string, took protocol.Tokens, err error) {
+// "data: " and closed by [DONE]. The words are handed out as they come, and
+// whole lines of them shown.
+func readReply(stream io.Reader, say, write func(string)) (text string, took protocol.Tokens, err error) {
 	var reply strings.Builder
 	shown := 0
 	lines := bufio.NewScanner(stream)
@@ -206,6 +212,7 @@ func readReply(stream io.Reader, say func(string)) (text string, took protocol.T
 			took = told // some tell it with every piece, for all so far
 		}
 		reply.WriteString(f.text())
+		write(f.text())
 		if f.Done {
 			return reply.String(), took, nil
 		}

@@ -40,12 +40,24 @@ type Shell interface {
 
 // Reply follows the commands of the prompt.
 func (d *Drill) Reply(ctx context.Context, p protocol.Prompt, say func(string)) (string, error) {
+	return d.ReplyAloud(ctx, p, say, func(string) {})
+}
+
+// ReplyAloud does so too, and hands out what each command answers.
+func (d *Drill) ReplyAloud(ctx context.Context, p protocol.Prompt, say, write func(string)) (string, error) {
 	if !strings.HasPrefix(p.Body, "/") {
-		return d.Else.Reply(ctx, p, say)
+		return replyAloud(ctx, d.Else, p, say, write)
 	}
 	var answer []string
+	written := 0
 	lines := strings.Split(p.Body, "\n")
 	for i := 0; i < len(lines); i++ {
+		for ; written < len(answer); written++ {
+			if written > 0 {
+				write("\n")
+			}
+			write(answer[written])
+		}
 		word, rest, _ := strings.Cut(lines[i], " ")
 		rest = strings.TrimSpace(rest)
 		switch word {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,11 +21,12 @@ type progress struct {
 	why     func(context.Context) string // what holds the work up; "" for nothing
 	started time.Time
 	mu      sync.Mutex
-	heard   time.Time       // when something last happened
-	reason  string          // what holds the work up
-	said    map[string]bool // the reasons given into a pipe
-	working map[string]bool // agents with a delivery under way
-	order   []string        // in the order they began
+	heard   time.Time         // when something last happened
+	reason  string            // what holds the work up
+	said    map[string]bool   // the reasons given into a pipe
+	working map[string]bool   // agents with a delivery under way
+	order   []string          // in the order they began
+	writes  map[string]string // by agent, as much of its answer as is written
 	drawn   bool
 }
 
@@ -36,7 +38,7 @@ const (
 )
 
 func newProgress(v voice, now func() time.Time, why func(context.Context) string) *progress {
-	return &progress{v: v, now: now, why: why, started: now(), heard: now(), said: map[string]bool{}, working: map[string]bool{}}
+	return &progress{v: v, now: now, why: why, started: now(), heard: now(), said: map[string]bool{}, working: map[string]bool{}, writes: map[string]string{}}
 }
 
 // during hands entries through and, while none come, keeps the timer moving
@@ -110,6 +112,18 @@ func (p *progress) hold(reason string) {
 	}
 }
 
+// part takes note of how an answer goes on that is being written.
+func (p *progress) part(part protocol.Part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard, p.reason = p.now(), ""
+	before := []rune(p.writes[part.Agent])
+	p.writes[part.Agent] = string(before[:min(part.Offset, len(before))]) + part.Text
+	if p.v.terminal {
+		p.draw()
+	}
+}
+
 // entry takes note of what happened.
 func (p *progress) entry(e protocol.Entry) {
 	p.mu.Lock()
@@ -138,6 +152,7 @@ func (p *progress) step(s protocol.Step) {
 	}
 	if !began {
 		delete(p.working, s.Agent)
+		delete(p.writes, s.Agent)
 	}
 }
 
@@ -157,10 +172,10 @@ func hop(m protocol.Accepted) string {
 }
 
 func (p *progress) draw() {
-	who := "waiting"
+	who, writes := "waiting", ""
 	for _, name := range p.order {
 		if p.working[name] {
-			who = name + " is at work"
+			who, writes = name+" is at work", lastLine(p.writes[name])
 		}
 	}
 	if n := len(p.working); n > 1 {
@@ -169,9 +184,19 @@ func (p *progress) draw() {
 	if p.reason != "" {
 		who = "waiting: " + p.reason
 	}
+	who += " … " + span(p.now().Sub(p.started))
+	if writes != "" {
+		who += " │ " + writes
+	}
 	p.erase()
-	p.v.printf("%s", shorten(who+" … "+span(p.now().Sub(p.started)), max(p.v.width()-1, 20)))
+	p.v.printf("%s", shorten(who, max(p.v.width()-1, 20)))
 	p.drawn = true
+}
+
+// lastLine is the last line of a text that says something, as one may print it.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return gist(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // erase clears the redrawn line, so that something else can stand there.

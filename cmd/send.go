@@ -206,7 +206,7 @@ func (a *app) await(ctx context.Context, hub *link, r api.Receipt) (sendResult, 
 		return why
 	})
 	defer show.end()
-	for e, err := range show.during(watching, hub.Watch(watching, r.MessageID, r.Seq)) {
+	for e, err := range show.during(watching, hub.WatchWriting(watching, r.MessageID, r.Seq, show.part)) {
 		if ctx.Err() != nil {
 			return sendResult{}, stoppedWaiting(r.MessageID)
 		}

@@ -234,7 +234,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(h *apitest.Hub, in protocol.Accepted) {
 		id := in.Message.ID()
-		h.Append(protocol.Entry{Kind: protocol.KindStep, Step: &protocol.Step{Name: protocol.Claimed, Agent: "grand_boss", Messages: []string{id}}})
+		h.Append(protocol.Entry{Kind: protocol.KindStep, Step: &protocol.Step{Name: protocol.Claimed, Agent: "grand_boss", Messages: []string{id}, Task: id}})
 		h.Reply(id, "done")
 	})
 	r.app.err.terminal = true

@@ -51,6 +51,7 @@ type Hub struct {
 	order   []string // agents' names by pane
 	keeper  *keeper
 	redraw  chan struct{} // an agent's state changed: the borders are stale
+	slate   *slate
 	stop    context.CancelCauseFunc
 	stopped chan struct{}
 }
@@ -65,10 +66,10 @@ func New(o Options) (*Hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay the stream: %w", err)
 	}
-	h := &Hub{o: o, book: b, workers: map[string]*worker{}, redraw: make(chan struct{}, 1), stopped: make(chan struct{})}
+	h := &Hub{o: o, book: b, workers: map[string]*worker{}, redraw: make(chan struct{}, 1), slate: newSlate(), stopped: make(chan struct{})}
 	for _, seat := range o.Seats {
 		w := newWorker(b, seat, h.redraw, o.Log)
-		w.submit = h.Submit
+		w.submit, w.slate = h.Submit, h.slate
 		h.workers[seat.Name] = w
 		h.order = append(h.order, seat.Name)
 	}

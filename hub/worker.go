@@ -28,6 +28,7 @@ type worker struct {
 	usage  usage                // what its models took, and nobody has written down yet
 	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
 	redraw chan<- struct{} // the same notice, for the borders
+	slate  *slate          // where what is being written lies open
 
 	mu       sync.Mutex
 	agent    *agents.Agent
@@ -63,7 +64,7 @@ func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	w.agent = agents.New(terminal{pane}, agents.Options{
 		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
 		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
-		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add,
+		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add, OnWriting: w.onWriting,
 	})
 	close(w.seated)
 }
@@ -230,6 +231,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 			return l.Mark(d, step, evidence, now)
 		})
 	})
+	w.slate.clear(w.Name) // before its end is told, so that no part follows it
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -13,6 +13,7 @@ const (
 	ReportReady    ReportEvent = "ready"    // the program takes prompts now
 	ReportAccepted ReportEvent = "accepted" // it has taken the prompt Req
 	ReportProgress ReportEvent = "progress" // it is still at work on Req
+	ReportPart     ReportEvent = "part"     // the answer to Req is Text from the byte Offset on, so far
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
@@ -27,10 +28,12 @@ type Report struct {
 	Event ReportEvent `json:"event"`
 	Req   string      `json:"req,omitempty"`
 	Text  string      `json:"text,omitempty"`
-	Final bool        `json:"final,omitempty"` // on failed: another attempt would fail alike
-	Until time.Time   `json:"until,omitzero"`  // on wall: when it ends, where that is known
-	Usage *Usage      `json:"usage,omitempty"`
-	Time  time.Time   `json:"time"`
+	// Offset stands on a part: Text takes the place of what was told from there on.
+	Offset int       `json:"offset,omitempty"`
+	Final  bool      `json:"final,omitempty"` // on failed: another attempt would fail alike
+	Until  time.Time `json:"until,omitzero"`  // on wall: when it ends, where that is known
+	Usage  *Usage    `json:"usage,omitempty"`
+	Time   time.Time `json:"time"`
 }
 
 // Line is the report as it stands in the spool, with its newline.

@@ -6,6 +6,7 @@ package apitest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,8 @@ type Hub struct {
 	react    func(*Hub, protocol.Accepted)
 	stopped  chan struct{}
 	ending   sync.Once
+	writings map[string]protocol.Writing
+	written  chan struct{} // closed and replaced when one goes on
 }
 
 // New makes a hub with the five default agents, all idle. react, when not nil,
@@ -42,7 +45,10 @@ func New(react func(*Hub, protocol.Accepted)) *Hub {
 		{"research_analysis_specialist", protocol.SpecialistResearch},
 		{"testing_specialist", protocol.SpecialistTesting},
 	}
-	h := &Hub{grown: make(chan struct{}), react: react, stopped: make(chan struct{}), secrets: map[string]string{}}
+	h := &Hub{
+		grown: make(chan struct{}), react: react, stopped: make(chan struct{}), secrets: map[string]string{},
+		writings: map[string]protocol.Writing{}, written: make(chan struct{}),
+	}
 	for _, r := range roles {
 		h.overview.Agents = append(h.overview.Agents, protocol.AgentStatus{Name: r.name, Role: r.role, Engine: "builtin", State: protocol.Idle})
 		h.secrets["secret-of-"+r.name] = r.name
@@ -224,6 +230,26 @@ func (h *Hub) Party(name string) (protocol.Identifier, error) {
 		}
 	}
 	return protocol.Identifier{}, protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q", name)
+}
+
+// Write lets an agent write at an answer; without a text it is over.
+func (h *Hub) Write(w protocol.Writing) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.Text == "" {
+		delete(h.writings, w.Agent)
+		return
+	}
+	h.writings[w.Agent] = w
+	close(h.written)
+	h.written = make(chan struct{})
+}
+
+// Writings are the answers being written.
+func (h *Hub) Writings() (open []protocol.Writing, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.writings)), h.written
 }
 
 // Stop closes Stopped.
