@@ -4,7 +4,7 @@ BIN   := bin/orchestrator-cc
 GO    := CGO_ENABLED=0 go
 FLAGS := -trimpath -ldflags="-s -w"
 
-.PHONY: help run test try-engines lint build install bench soak screenshot tools
+.PHONY: help run test test-engines lint build install bench soak screenshot tools
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,8 +15,8 @@ run: tools build ## start the five agents on the built-in engine, ask one questi
 test: tools lint ## everything that CI checks
 	go test -race -shuffle=on -timeout 14m ./...
 
-try-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
-	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -timeout 30m -v ./engines
+test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
+	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 2 -timeout 14m ./engines
 
 lint: ## formatting, vet and staticcheck, for Linux and macOS
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi
@@ -35,7 +35,7 @@ install: ## install the binary into Go's bin folder
 bench: tools ## the figures, as ratios against a baseline in the same run (JSON in bench.json)
 	@scripts/bench.sh
 
-soak: tools ## the trap and crash suites many times over; takes long
+soak: tools ## the trap and crash suites and the agent programs many times over; takes long
 	@scripts/soak.sh
 
 screenshot: tools build ## draw docs/session.png from a live session

@@ -144,12 +144,10 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		// It will say on its channel that it has started; some draw their
 		// composer long before they take a prompt.
 		return unclear, ""
-	case v.ready && e.Greets && still < restful && a.Status().State == protocol.Starting:
-		// It may be about to draw everything anew, as one does that takes up
-		// a conversation, and what is typed until then is lost.
+	case v.ready && a.Status().State == protocol.Starting && e.Settle > 0 && still < restful:
+		// The first frame of some programs is covered by a dialog at once, or
+		// by the conversation they take up: what is typed until then is lost.
 		return unclear, ""
-	case v.ready && a.Status().State == protocol.Starting && e.Settle > 0 && !a.eye.spoke && still < restful:
-		return unclear, "" // the first frame of some programs is covered by a dialog at once
 	case v.ready:
 		return ready, ""
 	case len(e.Ready) > 0:

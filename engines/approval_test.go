@@ -14,12 +14,14 @@ import (
 
 // A tool call waits in the inbox; approved it runs, denied the model is told.
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		if p.shell == nil {
 			continue
 		}
 		for _, verdict := range []string{"approve", "deny"} {
 			t.Run(p.name+"/"+verdict, func(t *testing.T) {
+				t.Parallel()
 				var model play
 				c := newCompany(t, p, model.script, one())
 				c.up()

@@ -62,8 +62,10 @@ func numbered(text string) string {
 
 // A turn that is cancelled ends, in the program too, and the next one is right.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
@@ -88,11 +90,13 @@ func TestCancel(t *testing.T) {
 // A program that is killed in its turn goes on with the same conversation, and
 // the request is answered.
 func TestCrashAndResume(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		if !p.resumes {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
@@ -151,8 +155,10 @@ func (c *company) killTree(pid int) {
 // A model that fails for a while costs time; one that keeps failing ends the
 // request with its reason.
 func TestModelErrors(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
@@ -187,11 +193,13 @@ func TestModelErrors(t *testing.T) {
 
 // An answer without its marker is asked for it once.
 func TestForgottenMarker(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		if !p.mends {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
@@ -216,11 +224,13 @@ func TestForgottenMarker(t *testing.T) {
 // A dialog of the first start is shown to a person, never answered blindly, and
 // the agent goes on once the person has decided.
 func TestTrustDialog(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		if p.distrust == nil {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			p.distrust(c)
@@ -245,11 +255,13 @@ func TestTrustDialog(t *testing.T) {
 
 // The user's own files are not touched.
 func TestUserFilesStay(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		if len(p.files) == 0 {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			before := map[string]string{}

@@ -22,7 +22,6 @@ type program struct {
 	most    int  // bytes of a prompt it takes; 0 is any
 	// retypes is what its composer makes of some characters: pairs of old and new.
 	retypes []string
-	adds    string   // what its composer puts behind a prompt
 	resumes bool     // it goes on with its conversation after a crash
 	mends   bool     // it can be asked for a forgotten marker
 	files   []string // of the user, in the home, which must stay as they are
@@ -116,7 +115,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, resumes: true, adds: " ",
+		name: "opencode", installed: true, channel: true, resumes: true,
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",

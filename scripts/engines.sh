@@ -22,6 +22,25 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/orchestrator-cc/engines"
 bin="$cache/bin"
 mkdir -p "$bin"
 
+if ! command -v npm >/dev/null; then
+  echo "npm is missing: installing it" >&2
+  if command -v apt-get >/dev/null; then
+    sudo=""
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq >&2
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >&2
+  elif command -v brew >/dev/null; then
+    brew install --quiet node >&2
+  else
+    echo "install Node.js 20 or newer with npm, then run this again" >&2
+    exit 1
+  fi
+fi
+if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
+  echo "Node.js $(node --version) is too old for the agent programs; install 20 or newer, then run this again" >&2
+  exit 1
+fi
+
 # One installer at a time; others wait and then find everything there.
 exec 9> "$cache/.lock"
 if command -v flock >/dev/null; then flock 9; fi

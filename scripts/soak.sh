@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The long checks: the trap suite 20 times, then the crash suite with 200 kills
-# over 100 tasks and 20 power cuts. Ends with a summary and fails if one did
-# not hold. ROUNDS, KILLS, TASKS, CUTS and SEED change or repeat a run.
+# over 100 tasks and 20 power cuts, then 100 exchanges in a row with each real
+# agent program. Ends with a summary and fails if one did not hold. ROUNDS,
+# KILLS, TASKS, CUTS, EXCHANGES and SEED change or repeat a run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 rounds="${ROUNDS:-20}"
@@ -27,8 +28,16 @@ go test -count=1 -timeout 60m -run 'TestCrashes|TestPowerCut' -v ./e2e ./bus > "
 grep -E '^(---|ok|FAIL)|seed |lost |had to decide' "$log"
 [ "$crashes" = held ] || tail -n 100 "$log"
 
+export ORCHESTRATOR_CC_EXCHANGES="${EXCHANGES:-100}"
+exchanges=held
+programs="$(scripts/engines.sh)" || exchanges=FAILED
+ORCHESTRATOR_CC_ENGINES="$programs" go test -count=1 -parallel 2 -timeout 60m -run TestManyExchanges -v ./engines > "$log" 2>&1 || exchanges=FAILED
+grep -E '^ *---|exchanges right' "$log"
+[ "$exchanges" = held ] || tail -n 100 "$log"
+
 echo
 echo "trap suite:  $held of $rounds rounds held"
 echo "crash suite: $crashes ($ORCHESTRATOR_CC_KILLS kills over $ORCHESTRATOR_CC_TASKS tasks, $ORCHESTRATOR_CC_CUTS power cuts)"
+echo "exchanges:   $exchanges ($ORCHESTRATOR_CC_EXCHANGES with each agent program)"
 echo "time:        $((SECONDS - began)) s"
-[ "$held" = "$rounds" ] && [ "$crashes" = held ]
+[ "$held" = "$rounds" ] && [ "$crashes" = held ] && [ "$exchanges" = held ]

@@ -45,6 +45,9 @@ export const OrchestratorCC = async ({ client }) => {
 
 const hooks = (client) => ({
   "chat.message": async (input, output) => {
+    // The composer puts a blank behind a paste; no prompt of ours ends with one.
+    const last = output.parts.filter((p) => p.type === "text").at(-1)
+    if (last && textOf(output.parts).startsWith("req-")) last.text = last.text.trimEnd()
     await tell("prompt", { session: input.sessionID, text: textOf(output.parts) })
   },
   "tool.execute.before": async (input) => {
