@@ -52,8 +52,8 @@ func (l *Ledger) Admit(a *protocol.Accepted, now time.Time) error {
 			return admitClosing(a, about, protocol.Failed, protocol.CodeAgentFailed, now)
 		}
 	case *protocol.EventPayload:
-		if s := l.seats[m.From()]; s != nil && s.current != nil && a.Task == "" {
-			a.Task, a.Session = s.current.root.ID, s.current.Session
+		if s := l.seats[m.From()]; s != nil && s.task() != nil && a.Task == "" {
+			a.Task, a.Session = s.task().root.ID, s.task().Session
 		}
 	}
 	return nil
@@ -120,8 +120,8 @@ func (l *Ledger) admitRequest(a *protocol.Accepted) error {
 	if to == nil {
 		return protocol.Invalid("header.to.agent_id", "is %q; a request goes to one agent", m.To()).Cure("send an event to reach many, or one request to each")
 	}
-	if from := l.seats[m.From()]; from != nil && a.Parent == "" && from.current != nil {
-		a.Parent = from.current.ID
+	if from := l.seats[m.From()]; from != nil && a.Parent == "" && from.task() != nil {
+		a.Parent = from.task().ID
 	}
 	parent := l.nodes[a.Parent]
 	if a.Parent != "" {

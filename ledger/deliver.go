@@ -22,6 +22,7 @@ type Delivery struct {
 	Type     protocol.Type // request, event, or response for the results of a turn
 	Timeout  time.Duration // zero: the agent's own
 	Body     string
+	Begun    bool // a person typed it and the agent works on it: nothing is to be typed
 }
 
 // attempt and mark keep a task's history in a form small enough to keep it for
@@ -115,6 +116,9 @@ func (p *parcel) delivery() Delivery {
 	}
 	if !p.underWay() {
 		d.Attempt, d.Req = p.Attempt+1, ""
+	}
+	if p.begun() {
+		d.Req, d.Begun = p.node.Typed, true
 	}
 	if p.node != nil {
 		d.Task, d.Timeout = p.node.ID, p.node.Timeout
@@ -219,14 +223,15 @@ func (l *Ledger) applyClaim(e protocol.Entry, p *parcel, s *protocol.Step) bool 
 	if !p.waits() || seat.busy != nil || s.Attempt != p.Attempt+1 || !slices.Equal(s.Messages, p.Messages) {
 		return false
 	}
-	if n != nil && seat.current != nil && seat.current != n {
+	aside := n != nil && seat.current != nil && seat.current != n
+	if aside && !p.begun() {
 		return false
 	}
 	l.tally.Claims++
 	if s.Attempt > 1 {
 		l.tally.Retries++
 	}
-	if n == nil || seat.current == nil {
+	if n == nil || seat.current == nil || aside {
 		seat.dequeue(p)
 	}
 	seat.busy = p
@@ -234,7 +239,11 @@ func (l *Ledger) applyClaim(e protocol.Entry, p *parcel, s *protocol.Step) bool 
 	if n == nil {
 		return true
 	}
-	seat.current = n
+	if aside {
+		seat.asides = append(seat.asides, n)
+	} else {
+		seat.current = n
+	}
 	n.State, _ = next(n.State, claimed)
 	n.Claims++
 	if p.isRequest() {

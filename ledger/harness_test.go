@@ -138,7 +138,9 @@ func (o *office) claim(agent string) Delivery {
 	if !ok {
 		o.t.Fatalf("%s: got nothing to deliver, want a delivery", agent)
 	}
-	d.Req = fmt.Sprintf("r%d", len(o.entries))
+	if !d.Begun {
+		d.Req = fmt.Sprintf("r%d", len(o.entries))
+	}
 	o.append(o.l.Claim(d, d.Req, "e1", o.now))
 	return d
 }

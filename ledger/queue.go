@@ -16,6 +16,7 @@ type seat struct {
 	known  bool // configured now, not only once
 
 	current *node   // the task it holds, from the first claim to the result
+	asides  []*node // tasks that a person began at the pane meanwhile; they come next
 	busy    *parcel // the delivery under way
 	lanes   []*lane
 	notes   map[string]*parcel // queued or under way, by message id
@@ -79,6 +80,15 @@ func (p *parcel) id() string      { return p.Messages[0] }
 func (p *parcel) underWay() bool  { return stage(p.Step) > 0 }
 func (p *parcel) isRequest() bool { return p.Kind == protocol.Request }
 
+// begun says that the agent works on it already, because a person typed it
+// into the pane. Another attempt is an ordinary one.
+func (p *parcel) begun() bool {
+	if !p.isRequest() || p.node == nil || p.node.Typed == "" {
+		return false
+	}
+	return p.Attempt == 0 || p.underWay() && p.Req == p.node.Typed
+}
+
 // waits says that the parcel may be delivered once its turn comes.
 func (p *parcel) waits() bool {
 	return p.Step == protocol.Queued && (p.node == nil || p.node.open() && p.node.Doom == nil)
@@ -137,7 +147,13 @@ func byOrder(a, b *parcel) int { return cmp.Compare(a.Order, b.Order) }
 // the one accepted first. A tree that has used its tokens stands aside, and
 // lets others pass.
 func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
-	if s.busy != nil || s.paused || s.stopped || !s.known || s.over() {
+	if s.busy != nil || !s.known {
+		return nil, 0
+	}
+	if p := s.begun(); p != nil {
+		return p, 0
+	}
+	if s.paused || s.stopped || s.over() {
 		return nil, 0
 	}
 	if s.wall.Until > now {
@@ -181,6 +197,42 @@ func (l *Ledger) head(n *lane) *parcel {
 		}
 	}
 	return nil
+}
+
+// begun is what a person typed into the pane and nobody follows yet. It runs
+// whatever else waits, also where deliveries are held.
+func (s *seat) begun() *parcel {
+	for _, n := range s.lanes {
+		if n.from != protocol.User {
+			continue
+		}
+		for _, p := range n.parcels {
+			if p.begun() && p.waits() {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// task is what the agent is at: the turn that runs, or the task it holds.
+func (s *seat) task() *node {
+	if s.busy != nil && s.busy.node != nil {
+		return s.busy.node
+	}
+	return s.current
+}
+
+// letGo ends the hold of a task on its agent; one that was begun comes next.
+func (s *seat) letGo(n *node) {
+	s.asides = slices.DeleteFunc(s.asides, func(a *node) bool { return a == n })
+	if s.current != n {
+		return
+	}
+	s.current = nil
+	if len(s.asides) > 0 {
+		s.current, s.asides = s.asides[0], s.asides[1:]
+	}
 }
 
 // sooner is the earlier of two moments, of which zero is none.

@@ -31,11 +31,12 @@ type saved struct {
 }
 
 type savedSeat struct {
-	Name    string `json:"name"`
-	Current string `json:"current,omitempty"`
-	Paused  bool   `json:"paused,omitempty"`
-	Stopped bool   `json:"stopped,omitempty"`
-	Wall    wall   `json:"wall,omitzero"`
+	Name    string   `json:"name"`
+	Current string   `json:"current,omitempty"`
+	Asides  []string `json:"asides,omitempty"`
+	Paused  bool     `json:"paused,omitempty"`
+	Stopped bool     `json:"stopped,omitempty"`
+	Wall    wall     `json:"wall,omitzero"`
 
 	Used    protocol.Tokens `json:"used,omitzero"`
 	Granted int64           `json:"granted,omitempty"`
@@ -76,6 +77,9 @@ func (l *Ledger) Snapshot() ([]byte, error) {
 		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall, Used: t.used, Granted: t.granted, UsedAt: t.usedAt}
 		if t.current != nil {
 			one.Current = t.current.ID
+		}
+		for _, n := range t.asides {
+			one.Asides = append(one.Asides, n.ID)
 		}
 		s.Seats = append(s.Seats, one)
 		for _, p := range slices.SortedFunc(maps.Values(t.notes), byOrder) {
@@ -141,7 +145,13 @@ func (l *Ledger) Restore(data []byte) error {
 		fresh.restoreNode(one)
 	}
 	for _, t := range s.Seats {
-		fresh.seat(t.Name).current = fresh.nodes[t.Current]
+		seat := fresh.seat(t.Name)
+		seat.current = fresh.nodes[t.Current]
+		for _, id := range t.Asides {
+			if n := fresh.nodes[id]; n != nil {
+				seat.asides = append(seat.asides, n)
+			}
+		}
 	}
 	fresh.shelf = s.Shelf.restore()
 	fresh.restoreQueues(s.Notes)
@@ -244,7 +254,7 @@ func (l *Ledger) restoreParcel(p *parcel) {
 		l.undelivered[p.id()]++
 	}
 	l.arm(p)
-	held := p.node != nil && (p.node == p.seat.current || p.Kind == protocol.Response)
+	held := p.node != nil && (p.node == p.seat.current || p.Kind == protocol.Response || slices.Contains(p.seat.asides, p.node))
 	switch {
 	case p.underWay():
 		p.seat.busy = p

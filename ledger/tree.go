@@ -27,6 +27,7 @@ type node struct {
 	Words     string        `json:"words,omitempty"` // a person's, added when it was tried again
 	Timeout   time.Duration `json:"timeout,omitempty"`
 	Collected bool          `json:"collected,omitempty"` // the asker waits by itself; nothing is typed
+	Typed     string        `json:"typed,omitempty"`     // the attempt that the agent began by itself
 
 	State     protocol.TaskState `json:"state"`
 	Reason    string             `json:"reason,omitempty"`
@@ -91,7 +92,7 @@ func (l *Ledger) applyRequest(e protocol.Entry, a *protocol.Accepted, p *protoco
 	}
 	n := &node{
 		ID: m.ID(), Seq: e.Seq, parent: parent, depth: 1, Session: l.word(a.Session),
-		From: l.word(m.From()), seat: l.seat(m.To()), Weight: m.Priority().Weight(), Text: m.Text(), Collected: a.Collected,
+		From: l.word(m.From()), seat: l.seat(m.To()), Weight: m.Priority().Weight(), Text: m.Text(), Collected: a.Collected, Typed: a.Typed,
 		State: protocol.TaskPending, Created: nanos(e.Time), Since: nanos(e.Time), Updated: nanos(e.Time),
 	}
 	if p.TimeoutMS != nil {
@@ -193,9 +194,7 @@ func (l *Ledger) closeNode(e protocol.Entry, a *protocol.Accepted, n *node) bool
 			n.Results, p.Results = slices.Concat(p.Results, n.Results), nil
 		}
 	}
-	if n.seat.current == n {
-		n.seat.current = nil
-	}
+	n.seat.letGo(n)
 	if wasOpen {
 		n.seat.open--
 		l.handUp(e, a, n)

@@ -68,8 +68,8 @@ func (l *Ledger) TaskOf(message string) (id string, ok bool) {
 
 // Working is the task an agent holds.
 func (l *Ledger) Working(agent string) (id string, ok bool) {
-	if s := l.seats[agent]; s != nil && s.current != nil {
-		return s.current.ID, true
+	if s := l.seats[agent]; s != nil && s.task() != nil {
+		return s.task().ID, true
 	}
 	return "", false
 }

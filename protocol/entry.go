@@ -36,6 +36,9 @@ type Accepted struct {
 	// Collected says that the sender waits for the answer itself, as a
 	// blocking send inside a pane does: the answer is not typed into its pane.
 	Collected bool `json:"collected,omitempty"`
+	// Typed is the attempt by which a program already works on a request that
+	// a person typed into its pane.
+	Typed string `json:"typed,omitempty"`
 	// Closing stands on the response or error that ends a request.
 	Closing *Closing `json:"closing,omitempty"`
 }

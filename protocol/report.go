@@ -17,8 +17,10 @@ const (
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
-	ReportTyped    ReportEvent = "typed"    // a person typed Text here, as a task for this agent
 	ReportUsage    ReportEvent = "usage"    // a model was asked, for Req or for a person at the pane
+	// ReportTyped says that a person typed Text here, as a task for this agent.
+	// With Req the program works on it already; without, it waits for the hub.
+	ReportTyped ReportEvent = "typed"
 )
 
 // Report is one line of a pane's spool file: the exact channel by which a
