@@ -190,6 +190,7 @@ func (a *Agent) Poke() {
 }
 
 func (a *Agent) adopt(t Terminal) {
+	a.hear() // what a person typed before the program ended is not lost
 	a.term = t
 	a.hear() // the last words of the program before count, though its turn is over
 	a.eye = eye{spool: a.eye.spool, began: time.Now()}

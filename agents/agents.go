@@ -81,8 +81,9 @@ type Options struct {
 	// OnChange is told of every new state or reason, on the goroutine that
 	// owns the agent: it must return soon and must not wait for the agent.
 	OnChange func(Status)
-	// OnTyped is told, likewise, what a person typed into the pane as a task.
-	// The same report may come again after a restart.
+	// OnTyped is told, likewise, what a person typed into the pane as a task;
+	// with an id, the program works on it already. The same report may come
+	// again after a restart.
 	OnTyped func(protocol.Report)
 	// OnUsage is told, likewise, what the program's models took. The same report
 	// may come again after a restart.
@@ -111,6 +112,9 @@ type Request struct {
 	// Resume is the last step a hub that died has recorded for this attempt;
 	// empty for a new one.
 	Resume protocol.StepName
+	// Begun marks a prompt that a person typed and the program works on: its
+	// turn is followed, nothing is typed.
+	Begun bool
 	// Evented marks a prompt whose acceptance nobody waits for.
 	Evented bool
 }

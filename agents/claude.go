@@ -62,6 +62,7 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 		Session    string `json:"session_id"`
 		Transcript string `json:"transcript_path"`
 		Prompt     string `json:"prompt"`
+		Turn       string `json:"prompt_id"`
 		Answer     string `json:"last_assistant_message"`
 		Error      string `json:"error"`
 		Details    string `json:"error_details"`
@@ -77,10 +78,13 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 	switch event {
 	case "SessionStart":
 		m.Resuming = false
-		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
+		return Word{Reports: append(m.fail("its conversation was ended"), protocol.Report{Event: protocol.ReportReady})}, nil
 	case "UserPromptSubmit":
-		return Word{Reports: m.begin(in.Prompt)}, nil
+		return Word{Reports: m.begin(in.Prompt, in.Turn)}, nil
 	case "Stop":
+		if in.Turn != m.Turn {
+			return Word{}, nil // of what needed no prompt, such as a shell command
+		}
 		return m.stop(p, in.Answer), nil
 	case "StopFailure":
 		if in.Error == claudeLimited {

@@ -102,7 +102,7 @@ func (codex) hear(p Program, m *memory, event string, data []byte) (Word, error)
 	case "SessionStart":
 		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
 	case "UserPromptSubmit":
-		return Word{Reports: m.begin(in.Prompt)}, nil
+		return Word{Reports: m.begin(in.Prompt, "")}, nil
 	case "Stop":
 		return m.stop(p, in.Answer), nil
 	case "PermissionRequest":

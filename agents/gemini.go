@@ -74,14 +74,18 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		}
 		return w, nil
 	case "BeforeAgent":
-		w := Word{Reports: m.begin(in.Prompt)}
+		w := Word{Reports: m.begin(in.Prompt, "")}
 		if m.Unbriefed {
 			w.Output, m.Unbriefed = p.context(event), false
 		}
 		return w, nil
 	case "AfterAgent":
 		// The hook also speaks when somebody interrupts the turn.
-		answer, err := geminiAnswer(m.Transcript, m.Req)
+		asked := protocol.Prompt{Req: m.Req}
+		if m.Typed {
+			asked = protocol.ParsePrompt(in.Prompt)
+		}
+		answer, err := geminiAnswer(m.Transcript, asked)
 		if err != nil || answer == "" {
 			return Word{Reports: m.fail("its turn ended without an answer")}, err
 		}
@@ -108,9 +112,10 @@ type geminiMessage struct {
 	} `json:"$set"`
 }
 
-// geminiAnswer is what the model said last to a request, "" where it has not
-// answered. A message that changes is written again.
-func geminiAnswer(transcript, req string) (answer string, err error) {
+// geminiAnswer is what the model said last to a prompt, "" where it has not
+// answered. A message that changes is written again. A prompt of ours is known
+// by its id, a person's by its text.
+func geminiAnswer(transcript string, want protocol.Prompt) (answer string, err error) {
 	data, err := os.ReadFile(transcript)
 	if err != nil {
 		return "", fmt.Errorf("read the conversation: %w", err)
@@ -118,9 +123,10 @@ func geminiAnswer(transcript, req string) (answer string, err error) {
 	asked := false
 	hear := func(m geminiMessage) {
 		text := m.text()
+		said := protocol.ParsePrompt(text)
 		switch {
-		case m.Type == "user" && protocol.ParsePrompt(text).Req != "":
-			asked, answer = protocol.ParsePrompt(text).Req == req, ""
+		case m.Type == "user" && (said.Req != "" || said == want):
+			asked, answer = said.Req == want.Req, ""
 		case m.Type == "gemini" && asked:
 			answer = text
 		}

@@ -61,11 +61,11 @@ func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, err
 		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
 	case "prompt":
 		m.Session, m.Told, m.Resuming = in.Session, true, false
-		return Word{Reports: m.begin(in.Text)}, nil
+		return Word{Reports: m.begin(in.Text, "")}, nil
 	case "answer":
 		return Word{Reports: append(m.bill(in.Took), m.answer(in.Text)...)}, nil
 	case "failed":
 		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}
-	return Word{Reports: m.alive()}, nil
+	return Word{Reports: append(m.bill(in.Took), m.alive()...)}, nil
 }

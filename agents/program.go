@@ -177,6 +177,8 @@ type memory struct {
 	Transcript string    `json:"transcript,omitempty"` // its own file of it, where it tells that too
 	Resuming   bool      `json:"resuming,omitempty"`   // taken up, and not yet seen to run
 	Req        string    `json:"req,omitempty"`        // the request whose turn runs
+	Typed      bool      `json:"typed,omitempty"`      // a person typed it here
+	Turn       string    `json:"turn,omitempty"`       // the program's own name for the turn, where it has one
 	Unbriefed  bool      `json:"unbriefed,omitempty"`  // its conversation has no brief yet
 	Asked      bool      `json:"asked,omitempty"`      // the marker was missing and has been asked for
 	Unmarked   string    `json:"unmarked,omitempty"`   // the answer as it was without it
@@ -227,29 +229,52 @@ func (p Program) remember(m memory) error {
 	return nil
 }
 
-// begin notes that a prompt was taken. What a person types while a request's
-// turn runs belongs to that turn.
-func (m *memory) begin(prompt string) []protocol.Report {
-	req := protocol.ParsePrompt(prompt).Req
-	if req == "" {
-		return nil
+// forgotten begins what a program is told whose answer lacks its marker.
+const forgotten = "Your reply does not end with your marker."
+
+// begin notes that a turn began with a prompt: one of ours, or what a person
+// typed, which is a task of the user that runs already. A turn that was still
+// open ended without a word.
+func (m *memory) begin(prompt, turn string) []protocol.Report {
+	if m.Asked && strings.HasPrefix(prompt, forgotten) {
+		return nil // our own word, which some programs take as a prompt
 	}
-	m.Req, m.Asked, m.Unmarked = req, false, ""
-	return []protocol.Report{{Event: protocol.ReportAccepted, Req: req}}
+	asked := protocol.ParsePrompt(prompt)
+	var reports []protocol.Report
+	if m.Req != asked.Req {
+		reports = m.fail("its turn was interrupted")
+	}
+	for i := range reports {
+		reports[i].Final = true // a person did it, and wants it so
+	}
+	begun := protocol.Report{Event: protocol.ReportAccepted, Req: asked.Req}
+	switch {
+	case asked.Req != "":
+	case asked.Body == "":
+		return reports
+	default:
+		begun = protocol.Report{Event: protocol.ReportTyped, Req: protocol.NewReq(), Text: asked.Body}
+	}
+	m.Req, m.Turn, m.Typed = begun.Req, turn, asked.Req == ""
+	m.Asked, m.Unmarked = false, ""
+	return append(reports, begun)
 }
 
 // end closes the turn with its answer. An answer without its marker is asked
 // for it once: ask is then what to tell the program, and nothing is reported.
 func (m *memory) end(p Program, text string) (reports []protocol.Report, ask string) {
-	if m.Req == "" {
+	switch {
+	case m.Req == "":
 		return nil, ""
+	case m.Typed: // a person reads the answer as it is
+		return m.answer(text), ""
 	}
 	if m.Asked {
 		text = mended(m.Unmarked, text)
 	} else if !newMarker(p.Marker, true).in(text) {
 		m.Asked, m.Unmarked = true, text
 		return []protocol.Report{{Event: protocol.ReportProgress, Req: m.Req, Text: "the answer lacks its marker and was asked for it"}},
-			fmt.Sprintf("Your reply does not end with your marker. Reply with this one line and nothing else: %s", protocol.Token(p.Marker, m.Req))
+			fmt.Sprintf("%s Reply with this one line and nothing else: %s", forgotten, protocol.Token(p.Marker, m.Req))
 	}
 	return m.answer(text), ""
 }
@@ -289,7 +314,7 @@ func (m *memory) close(event protocol.ReportEvent, text string) []protocol.Repor
 		return nil
 	}
 	r := protocol.Report{Event: event, Req: m.Req, Text: text}
-	m.Req, m.Asked, m.Unmarked = "", false, ""
+	m.Req, m.Typed, m.Turn, m.Asked, m.Unmarked = "", false, "", false, ""
 	return []protocol.Report{r}
 }
 

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,8 +68,21 @@ func TestHooks(t *testing.T) {
 			{"Stop", map[string]any{"last_assistant_message": "again"}, nil, ""},
 		}},
 		{"a person's own prompt", config.HooksClaude, []hookCall{
-			{"UserPromptSubmit", map[string]any{"prompt": "hello"}, nil, ""},
-			{"Stop", map[string]any{"last_assistant_message": "hello"}, nil, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": "hello\n", "prompt_id": "1"}, []protocol.Report{{Event: protocol.ReportTyped, Req: "typed1", Text: "hello"}}, ""},
+			{"PreToolUse", nil, []protocol.Report{{Event: protocol.ReportProgress, Req: "typed1"}}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "of a shell command", "prompt_id": "2"}, nil, ""},
+			{"Stop", map[string]any{"last_assistant_message": "without a marker", "prompt_id": "1"}, []protocol.Report{{Event: protocol.ReportAnswer, Req: "typed1", Text: "without a marker"}}, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": " \n"}, nil, ""},
+		}},
+		{"a turn that a person interrupts", config.HooksClaude, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123"), "prompt_id": "1"}, []protocol.Report{accepted}, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": "do this instead", "prompt_id": "2"}, []protocol.Report{
+				{Event: protocol.ReportFailed, Req: "abc123", Text: "its turn was interrupted", Final: true},
+				{Event: protocol.ReportTyped, Req: "typed1", Text: "do this instead"},
+			}, ""},
+			{"SessionStart", map[string]any{"source": "clear"}, []protocol.Report{
+				{Event: protocol.ReportFailed, Req: "typed1", Text: "its conversation was ended"}, {Event: protocol.ReportReady},
+			}, ""},
 		}},
 		{"a rate limit", config.HooksClaude, []hookCall{
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
@@ -109,6 +123,11 @@ func TestHooks(t *testing.T) {
 			{"BeforeAgent", map[string]any{"prompt": prompt("next99")}, []protocol.Report{{Event: protocol.ReportAccepted, Req: "next99"}}, ""},
 			{"AfterAgent", map[string]any{"said": []string{"user", prompt("next99")}}, []protocol.Report{{Event: protocol.ReportFailed, Req: "next99", Text: "its turn ended without an answer"}}, ""},
 		}},
+		{"a person's own prompt, told with its conversation", config.HooksGemini, []hookCall{
+			{"BeforeAgent", map[string]any{"prompt": "hello"}, []protocol.Report{{Event: protocol.ReportTyped, Req: "typed1", Text: "hello"}}, ""},
+			{"AfterAgent", map[string]any{"prompt": "hello", "said": []string{"user", prompt("abc123"), "gemini", "older", "user", "hello", "gemini", "it is well"}},
+				[]protocol.Report{{Event: protocol.ReportAnswer, Req: "typed1", Text: "it is well"}}, ""},
+		}},
 		{"events of a plugin", config.HooksOpenCode, []hookCall{
 			{"ready", nil, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
@@ -123,6 +142,7 @@ func TestHooks(t *testing.T) {
 			p := newProgram(t, tt.skill)
 			transcript := filepath.Join(p.Folder, "conversation.jsonl")
 			write(t, transcript, "")
+			named := map[string]string{} // the random ids, in the order they came
 			for i, call := range tt.calls {
 				if call.data == nil {
 					call.data = map[string]any{}
@@ -140,6 +160,14 @@ func TestHooks(t *testing.T) {
 				w, err := p.Hear(call.event, data)
 				if err != nil {
 					t.Fatal(err)
+				}
+				for j, r := range w.Reports {
+					if r.Event == protocol.ReportTyped {
+						named[r.Req] = fmt.Sprintf("typed%d", len(named)+1)
+					}
+					if name, ok := named[r.Req]; ok {
+						w.Reports[j].Req = name
+					}
 				}
 				if diff := cmp.Diff(call.want, w.Reports); diff != "" {
 					t.Errorf("call %d, %s (-want +got):\n%s", i, call.event, diff)

@@ -43,9 +43,12 @@ type turn struct {
 
 // exchange carries one attempt from its body to its answer.
 func (a *Agent) exchange(ctx context.Context, r Request, record Recorder) (Answer, error) {
-	ours, fault := newPrompt(r, a.opts.Engine)
-	if fault != nil {
-		return Answer{}, &Failure{Code: fault.Code, Reason: fault.Error()}
+	var ours prompt
+	if !r.Begun {
+		var fault *protocol.Fault
+		if ours, fault = newPrompt(r, a.opts.Engine); fault != nil {
+			return Answer{}, &Failure{Code: fault.Code, Reason: fault.Error()}
+		}
 	}
 	now := time.Now()
 	t := &turn{
@@ -59,6 +62,9 @@ func (a *Agent) exchange(ctx context.Context, r Request, record Recorder) (Answe
 		t.limit = r.HardLimit
 	}
 	a.request(r.ID)
+	if r.Begun {
+		return t.follow(ctx)
+	}
 	if err := t.deliver(ctx); err != nil {
 		return Answer{}, err
 	}

@@ -92,14 +92,21 @@ func (a *Agent) hear() []protocol.Report {
 			if a.opts.OnTyped != nil {
 				a.opts.OnTyped(r)
 			}
-			continue
+			if r.Req == "" {
+				continue
+			}
 		case protocol.ReportUsage:
 			if a.opts.OnUsage != nil {
 				a.opts.OnUsage(r)
 			}
 			continue
 		}
-		a.eye.busy = r.Event == protocol.ReportAccepted || r.Event == protocol.ReportProgress || r.Event == protocol.ReportPart
+		switch r.Event {
+		case protocol.ReportTyped, protocol.ReportAccepted, protocol.ReportProgress, protocol.ReportPart:
+			a.eye.busy = true
+		default:
+			a.eye.busy = false
+		}
 	}
 	if len(news) > 0 {
 		a.active(time.Now())

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"sync"
@@ -22,10 +21,10 @@ type worker struct {
 	Seat
 	book   *book
 	log    zerolog.Logger
-	seated chan struct{}        // closed once the agent has a pane
-	moved  chan struct{}        // the agent's state changed; holds at most one notice
-	typed  chan protocol.Report // what people typed into the pane
-	usage  usage                // what its models took, and nobody has written down yet
+	seated chan struct{} // closed once the agent has a pane
+	moved  chan struct{} // the agent's state changed; holds at most one notice
+	typed  chan struct{} // something was typed; holds at most one notice
+	usage  usage         // what its models took, and nobody has written down yet
 	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
 	redraw chan<- struct{} // the same notice, for the borders
 	slate  *slate          // where what is being written lies open
@@ -38,6 +37,7 @@ type worker struct {
 	dead     string                  // why the program is not running, "" while it is
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
+	texts    []protocol.Report       // what people typed into the pane and nobody has taken yet
 }
 
 // errCancelled is why an exchange is cut short.
@@ -46,7 +46,7 @@ var errCancelled = errors.New("cancelled")
 func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *worker {
 	return &worker{
 		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
-		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan protocol.Report, 64),
+		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan struct{}, 1),
 		usage: newUsage(),
 	}
 }
@@ -149,7 +149,7 @@ func (w *worker) loop(ctx context.Context) error {
 func (w *worker) trimSpool() {
 	const large = 4 << 20
 	info, err := os.Stat(w.Spool)
-	if w.Spool == "" || err != nil || info.Size() < large {
+	if w.Spool == "" || err != nil || info.Size() < large || w.owesTyped() {
 		return
 	}
 	if err := os.Truncate(w.Spool, 0); err != nil {
@@ -168,11 +168,10 @@ func (w *worker) underWay() (mine []ledger.Delivery) {
 	return mine
 }
 
-// claim takes the next delivery if the agent is free for one.
+// claim takes the next delivery if the agent is free for one, or has begun it
+// by itself.
 func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error) {
-	if w.isDead() || w.agent.Status().State != protocol.Idle {
-		return nil, time.Time{}, nil
-	}
+	free := !w.isDead() && w.agent.Status().State == protocol.Idle
 	now := time.Now().UTC()
 	var (
 		found *ledger.Delivery
@@ -183,8 +182,10 @@ func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error)
 		plan := l.Next(now)
 		wake = plan.Wake
 		for _, d := range plan.Deliver {
-			if d.Agent == w.Name {
-				d.Req = newReq()
+			if d.Agent == w.Name && (free || d.Begun) {
+				if !d.Begun {
+					d.Req = protocol.NewReq()
+				}
 				found, entry = &d, l.Claim(d, d.Req, w.epoch(), now)
 			}
 		}
@@ -225,7 +226,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	w.begin(&d, cut)
 	defer w.begin(nil, nil)
 
-	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Evented: d.Type == protocol.Event}
+	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Begun: d.Begun, Evented: d.Type == protocol.Event}
 	answer, err := w.agent.Exchange(turn, req, func(step protocol.StepName, evidence string) error {
 		return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 			return l.Mark(d, step, evidence, now)
@@ -283,18 +284,4 @@ func failure(err error) ledger.Failure {
 		return ledger.Failure{Code: f.Code, Reason: f.Reason, Partial: f.Partial, Again: f.Again, Truncated: f.Truncated, Until: f.Until}
 	}
 	return ledger.Failure{Code: protocol.CodeInternal, Reason: err.Error()}
-}
-
-// newReq makes the id by which an attempt is known on the screen: short
-// enough to read, random enough never to meet an older one in a scrollback.
-func newReq() string {
-	const letters = "abcdefghjkmnpqrstvwxyz23456789"
-	raw := make([]byte, 8)
-	if _, err := rand.Read(raw); err != nil {
-		panic(err) // crypto/rand never fails on the systems we run on
-	}
-	for i, b := range raw {
-		raw[i] = letters[int(b)%len(letters)]
-	}
-	return string(raw)
 }

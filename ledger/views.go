@@ -66,6 +66,13 @@ func (l *Ledger) TaskOf(message string) (id string, ok bool) {
 	return "", false
 }
 
+// Begun says that a person began something at the agent's pane which nobody
+// has claimed yet.
+func (l *Ledger) Begun(agent string) bool {
+	s := l.seats[agent]
+	return s != nil && s.begun() != nil
+}
+
 // Working is the task an agent holds.
 func (l *Ledger) Working(agent string) (id string, ok bool) {
 	if s := l.seats[agent]; s != nil && s.task() != nil {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"crypto/rand"
 	"regexp"
 	"strings"
 )
@@ -23,6 +24,20 @@ func Tag(req, from string) string { return "req-" + req + " from " + from }
 
 // ClosingLine is the last line of a prompt.
 func ClosingLine() string { return closing }
+
+// NewReq makes the id by which an attempt is known on the screen: short enough
+// to read, random enough never to meet an older one in a scrollback.
+func NewReq() string {
+	const letters = "abcdefghjkmnpqrstvwxyz23456789"
+	raw := make([]byte, 8)
+	if _, err := rand.Read(raw); err != nil {
+		panic(err) // crypto/rand never fails on the systems we run on
+	}
+	for i, b := range raw {
+		raw[i] = letters[int(b)%len(letters)]
+	}
+	return string(raw)
+}
 
 // Token is what ends an agent's reply to one attempt.
 func Token(marker, req string) string { return marker + " <" + req + ">" }

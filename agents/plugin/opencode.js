@@ -38,6 +38,18 @@ function took(answers) {
   })
 }
 
+// asked are the prompts of the conversation at the pane that are not answered
+// yet, oldest first. OpenCode takes further ones while it works, and comes to
+// rest once after all of them.
+let asked = []
+let conversation
+
+// isSide says that a conversation belongs to a tool of another one.
+async function isSide(client, session) {
+  const { data } = await client.session.get({ path: { id: session } })
+  return Boolean(data?.parentID)
+}
+
 export const OrchestratorCC = async ({ client }) => {
   await tell("ready", {})
   return hooks(client)
@@ -48,23 +60,35 @@ const hooks = (client) => ({
     // The composer puts a blank behind a paste; no prompt of ours ends with one.
     const last = output.parts.filter((p) => p.type === "text").at(-1)
     if (last && textOf(output.parts).startsWith("req-")) last.text = last.text.trimEnd()
-    await tell("prompt", { session: input.sessionID, text: textOf(output.parts) })
+    if (input.sessionID !== conversation) {
+      if (await isSide(client, input.sessionID)) return
+      conversation = input.sessionID
+      asked = []
+    }
+    const prompt = { id: output.message.id, text: textOf(output.parts) }
+    asked.push(prompt)
+    if (asked.length === 1) await tell("prompt", { session: conversation, text: prompt.text })
   },
-  "tool.execute.before": async (input) => {
-    await tell("tool", { session: input.sessionID })
+  "tool.execute.before": async () => {
+    await tell("tool", { session: conversation })
   },
   event: async ({ event }) => {
     if (event.type !== "session.idle") return
     const session = event.properties.sessionID
+    const prompts = session === conversation ? asked.splice(0) : []
     const { data } = await client.session.messages({ path: { id: session } })
     const answers = (data ?? []).filter((m) => m.info.role === "assistant")
-    const last = answers.at(-1)
-    if (!last) return
-    const failure = last.info.error
-    await tell(failure ? "failed" : "answer", {
-      session,
-      text: failure ? failure.data?.message ?? failure.name : textOf(last.parts),
-      took: took(answers),
-    })
+    if (session !== conversation) return tell("tool", { session, took: took(answers) })
+    for (const [i, prompt] of prompts.entries()) {
+      const own = answers.filter((m) => m.info.parentID === prompt.id)
+      const last = own.at(-1)
+      const failure = last ? last.info.error : { name: "it was not begun" }
+      if (i > 0) await tell("prompt", { session, text: prompt.text })
+      await tell(failure ? "failed" : "answer", {
+        session,
+        text: failure ? failure.data?.message ?? failure.name : textOf(last.parts),
+        took: took(own),
+      })
+    }
   },
 })
