@@ -33,6 +33,7 @@ import (
 // What a terminal's errors mean, and what Exchange returns when nobody runs
 // the agent any more.
 var (
+	ErrMoved   = errors.New("the pane has changed since it was looked at, nothing was typed")
 	ErrRefused = errors.New("the pane refused the keys, nothing was typed")
 	ErrGone    = errors.New("the pane is gone")
 	ErrStopped = errors.New("the agent is no longer run")
@@ -42,8 +43,9 @@ var (
 // provably nothing reached the pane, and ErrGone when the pane is not there.
 type Terminal interface {
 	// Paste types each part as a paste of its own and, in the same step,
-	// notes the attempt on the pane.
-	Paste(ctx context.Context, note string, parts ...[]byte) error
+	// notes the attempt on the pane; but with ErrMoved nothing, when the pane
+	// is no longer as it was seen. A zero screen is none to compare with.
+	Paste(ctx context.Context, seen Screen, note string, parts ...[]byte) error
 	Press(ctx context.Context, keys ...string) error
 	Capture(ctx context.Context, history int) (Screen, error)
 	// Output wakes when the pane has printed something; wake-ups coalesce.
@@ -60,6 +62,7 @@ type Screen struct {
 	Width, Height             int
 	CursorX, CursorY          int
 	HistorySize, HistoryLimit int
+	Touched                   int64    // the second in which a person last pressed a key here, 0 where none is there
 	Clients                   int      // people who look at the pane
 	Lines                     []string // history and screen, wraps joined, oldest first
 	Visible                   []string // the rows on the screen as they stand

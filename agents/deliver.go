@@ -22,9 +22,12 @@ func (t *turn) ready(ctx context.Context) error {
 		}
 		now := time.Now()
 		o, why := t.judgeScreen(s, v, now)
+		if o == ready && handled(s, now) {
+			o, why = asking, "somebody is typing in the pane"
+		}
 		switch o {
 		case ready:
-			t.before, t.base, t.kept = v, s.Lines, stable(s.Lines, t.opts.Engine)
+			t.seenAt, t.before, t.base, t.kept = s, v, s.Lines, stable(s.Lines, t.opts.Engine)
 			t.set(working, "", s)
 			return nil
 		case died:
@@ -44,6 +47,16 @@ func (t *turn) ready(ctx context.Context) error {
 	}
 }
 
+// handsOff is how long after a person's last key the pane is left alone. The
+// key is known by its second, so it is one to two seconds.
+const handsOff = 2 * time.Second
+
+// handled says that a person has just pressed a key in the pane. Whoever has
+// begun to type shows nothing in the composer yet, but is not to be met there.
+func handled(s Screen, now time.Time) bool {
+	return s.Clients > 0 && s.Touched > 0 && now.Sub(time.Unix(s.Touched, 0)) < handsOff
+}
+
 // untyped marks a failure that came before anything was typed.
 func untyped(err error) error {
 	var f *Failure
@@ -57,8 +70,11 @@ func untyped(err error) error {
 // pane's note does: it is set in the same step.
 func (t *turn) paste(ctx context.Context) error {
 	t.eye.open = true
-	err := t.term.Paste(ctx, t.req.ID, t.ours.parts...)
+	err := t.term.Paste(ctx, t.seenAt, t.req.ID, t.ours.parts...)
 	switch {
+	case errors.Is(err, ErrMoved):
+		t.eye.open = false
+		return err
 	case err == nil:
 		return t.reach(protocol.Typed, "")
 	case errors.Is(err, ErrRefused):

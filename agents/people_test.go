@@ -4,6 +4,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -224,5 +225,70 @@ func TestInterruptLeavesADraftAlone(t *testing.T) {
 	}
 	if screen := r.screen(); !strings.Contains(screen, "❯ my own words") {
 		t.Errorf("got a screen without the draft, want it untouched\n%s", screen)
+	}
+}
+
+// Whoever begins to type after the look at the pane and before the paste is not
+// met by it: the prompt waits until the person's words are sent.
+func TestWordsBegunBeforeThePasteStay(t *testing.T) {
+	t.Parallel()
+	for _, kind := range allKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			var once sync.Once
+			r := newRig(t, setup{
+				script: agentstest.Script{Kind: kind, Turns: says("fine\n{token}")},
+				meddle: func(r *rig) {
+					once.Do(func() {
+						r.command("send-keys", "-t", r.info.ID, "-l", "my own words")
+						tmuxtest.Within(tmuxtest.Wait, func() bool { return strings.Contains(r.screen(), "my own words") })
+					})
+				},
+			})
+			r.waitState(protocol.Idle, "")
+			done := make(chan attempt, 1)
+			go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
+			r.waitState(protocol.Waiting, "composer")
+			r.command("send-keys", "-t", r.info.ID, "Enter")
+			if got := <-done; got.err != nil || got.answer.Text != "fine\n"+testMarker {
+				t.Fatalf("got %+v, %v, want the answer\n%s", got.answer, got.err, r.screen())
+			}
+			prompts := r.entries("prompt")
+			if len(prompts) != 2 || prompts[0].Text != "my own words" || !strings.HasPrefix(prompts[1].Text, "req-abc123 from user") {
+				t.Errorf("got prompts %q, want the person's words and then ours", prompts)
+			}
+		})
+	}
+}
+
+// A person who has just pressed a key is given a moment to go on.
+func TestTypingPersonIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{script: agentstest.Script{Kind: agentstest.Inline, Turns: says("fine\n{token}")}})
+	r.waitState(protocol.Idle, "")
+	p := r.attach(200, 60)
+	ended := make(chan struct{})
+	var typing sync.WaitGroup
+	typing.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(100 * time.Millisecond):
+				io.WriteString(p.file, "x\x7f")
+			}
+		}
+	})
+	stop := sync.OnceFunc(func() { close(ended); typing.Wait() })
+	t.Cleanup(stop)
+	done := make(chan attempt, 1)
+	go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return r.was(protocol.Waiting, "typing") })
+	if n := len(r.entries("prompt")); n != 0 {
+		t.Errorf("got %d prompts, want none while somebody types", n)
+	}
+	stop()
+	if got := <-done; got.err != nil || got.answer.Text != "fine\n"+testMarker {
+		t.Errorf("got %+v, %v, want the answer\n%s", got.answer, got.err, r.screen())
 	}
 }

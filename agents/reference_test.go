@@ -170,7 +170,7 @@ func BenchmarkExchange(b *testing.B) {
 func (r *rig) plainly(b *testing.B, pane terminal, n int, marker string) (got attempt) {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
-	if err := pane.Paste(ctx, "", fmt.Appendf(nil, "req-b%05d from user hello", n)); err != nil {
+	if err := pane.Paste(ctx, agents.Screen{}, "", fmt.Appendf(nil, "req-b%05d from user hello", n)); err != nil {
 		b.Fatal(err)
 	}
 	time.Sleep(150 * time.Millisecond) // the program takes in the paste

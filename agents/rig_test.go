@@ -51,6 +51,7 @@ type setup struct {
 	blind   bool // no event client: only the tick wakes
 	channel bool
 	options func(*agents.Options)
+	meddle  func(*rig) // somebody acts between the look at the pane and the paste
 }
 
 // rig is one agent at a scripted program in a real tmux.
@@ -63,6 +64,7 @@ type rig struct {
 	options agents.Options
 	agent   *agents.Agent
 	log     string
+	meddle  func(*rig)
 	cancel  context.CancelFunc
 	ran     chan error
 
@@ -73,7 +75,7 @@ type rig struct {
 func newRig(t testing.TB, s setup) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	r := &rig{t: t, tmux: tmuxtest.Options(t), log: filepath.Join(dir, "log")}
+	r := &rig{t: t, meddle: s.meddle, tmux: tmuxtest.Options(t), log: filepath.Join(dir, "log")}
 	s.script.Log = r.log
 	if s.script.Marker == "" {
 		s.script.Marker = testMarker
@@ -132,7 +134,11 @@ func (r *rig) build(s setup) {
 // run starts the agent's owner; stop ends it, as the end of a hub would.
 func (r *rig) run() {
 	ctx, cancel := context.WithCancel(context.Background())
-	r.agent = agents.New(terminal{r.server.Pane(r.info)}, r.options)
+	var pane agents.Terminal = terminal{r.server.Pane(r.info)}
+	if r.meddle != nil {
+		pane = meddled{terminal{r.server.Pane(r.info)}, func() { r.meddle(r) }}
+	}
+	r.agent = agents.New(pane, r.options)
 	agent, ran := r.agent, make(chan error, 1)
 	r.cancel, r.ran = cancel, ran
 	go func() { ran <- agent.Run(ctx) }()
@@ -248,8 +254,23 @@ func (r *rig) entries(event string) (out []agentstest.Entry) {
 // terminal hands a real pane to an agent, as the hub does.
 type terminal struct{ *tmux.Pane }
 
-func (t terminal) Paste(ctx context.Context, note string, parts ...[]byte) error {
-	return translate(t.Pane.Paste(ctx, note, parts...))
+// meddled is a terminal at which somebody acts just before each paste.
+type meddled struct {
+	terminal
+	act func()
+}
+
+func (m meddled) Paste(ctx context.Context, seen agents.Screen, note string, parts ...[]byte) error {
+	m.act()
+	return m.terminal.Paste(ctx, seen, note, parts...)
+}
+
+func (t terminal) Paste(ctx context.Context, seen agents.Screen, note string, parts ...[]byte) error {
+	pane := t.Pane
+	if seen.Pane != "" {
+		pane = pane.While(tmux.Screen(seen))
+	}
+	return translate(pane.Paste(ctx, note, parts...))
 }
 
 func (t terminal) Press(ctx context.Context, keys ...string) error {
@@ -263,6 +284,8 @@ func (t terminal) Capture(ctx context.Context, history int) (agents.Screen, erro
 
 func translate(err error) error {
 	switch {
+	case errors.Is(err, tmux.ErrMoved):
+		return errors.Join(agents.ErrMoved, err)
 	case errors.Is(err, tmux.ErrRefused):
 		return errors.Join(agents.ErrRefused, err)
 	case errors.Is(err, tmux.ErrGone):

@@ -18,6 +18,10 @@ const (
 	hush = 40 * time.Millisecond
 )
 
+// restless is how often a pane may change between the look and the paste. A
+// program whose cursor never rests is typed to all the same.
+const restless = 20
+
 // turn is one exchange under way. It runs on the goroutine that owns the agent.
 type turn struct {
 	*Agent
@@ -29,7 +33,8 @@ type turn struct {
 	began   time.Time
 	life    time.Time // of the last sign of life
 
-	before   view     // the screen when it was ready for the prompt
+	seenAt   Screen   // the screen when it was ready for the prompt
+	before   view     // what it said
 	base     []string // and its lines
 	kept     []string // those that stay when the program goes on
 	seen     bool     // the prompt's echo was seen
@@ -76,13 +81,19 @@ func (t *turn) deliver(ctx context.Context) error {
 	if t.req.Resume != "" {
 		return t.resume(ctx)
 	}
-	if err := t.ready(ctx); err != nil {
-		return err
+	for n := 0; ; n++ {
+		if err := t.ready(ctx); err != nil {
+			return err
+		}
+		if n >= restless {
+			t.seenAt = Screen{}
+		}
+		if err := t.paste(ctx); err == nil {
+			return t.submit(ctx)
+		} else if !errors.Is(err, ErrMoved) {
+			return err
+		}
 	}
-	if err := t.paste(ctx); err != nil {
-		return err
-	}
-	return t.submit(ctx)
 }
 
 // steps are what a turn goes through, in order; the first is the caller's.

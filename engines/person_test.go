@@ -123,6 +123,16 @@ func TestTypedByAPerson(t *testing.T) {
 			c.enter(func() bool { return strings.Contains(c.spool(), "マーカーなしの答え。") })
 			c.signal(hub, syscall.SIGKILL)
 			told("ハブのいない間の依頼。", "マーカーなしの答え。")
+
+			tasks := 0
+			for _, h := range c.journal() {
+				if h.Type == "task" {
+					tasks++
+				}
+			}
+			if tasks != 3 { // nothing that a program says to itself is a person's
+				t.Errorf("got %d tasks in the journal, want 3", tasks)
+			}
 		})
 	}
 }

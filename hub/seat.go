@@ -30,8 +30,12 @@ type Seat struct {
 // neither room knows the other.
 type terminal struct{ *tmux.Pane }
 
-func (t terminal) Paste(ctx context.Context, note string, parts ...[]byte) error {
-	return translate(t.Pane.Paste(ctx, note, parts...))
+func (t terminal) Paste(ctx context.Context, seen agents.Screen, note string, parts ...[]byte) error {
+	pane := t.Pane
+	if seen.Pane != "" {
+		pane = pane.While(tmux.Screen(seen))
+	}
+	return translate(pane.Paste(ctx, note, parts...))
 }
 
 func (t terminal) Press(ctx context.Context, keys ...string) error {
@@ -45,6 +49,8 @@ func (t terminal) Capture(ctx context.Context, history int) (agents.Screen, erro
 
 func translate(err error) error {
 	switch {
+	case errors.Is(err, tmux.ErrMoved):
+		return errors.Join(agents.ErrMoved, err)
 	case errors.Is(err, tmux.ErrRefused):
 		return errors.Join(agents.ErrRefused, err)
 	case errors.Is(err, tmux.ErrGone):

@@ -17,6 +17,7 @@ type Screen struct {
 	Width, Height             int
 	CursorX, CursorY          int
 	HistorySize, HistoryLimit int
+	Touched                   int64    // the second in which somebody last pressed a key here, 0 where nobody is at the pane
 	Clients                   int      // attached clients with a screen, not control clients
 	Lines                     []string // history and screen, wraps joined, trailing blanks cut, oldest first
 	Visible                   []string // the rows on the screen as they stand
@@ -24,9 +25,12 @@ type Screen struct {
 
 // screenFormat lists the numbers of a Screen; the note comes last because it alone is free text.
 const screenFormat = "pane|#{pane_id}|#{@orchestrator_agent}|#{@orch_epoch}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
-	"#{alternate_on}|#{pane_in_mode}|#{pane_width}|#{pane_height}|#{cursor_x}|#{cursor_y}|#{history_size}|#{history_limit}|#{@orch_note}"
+	"#{alternate_on}|#{pane_in_mode}|#{pane_width}|#{pane_height}|#{cursor_x}|#{cursor_y}|#{history_size}|#{history_limit}|" + touched + "|#{@orch_note}"
 
-const screenFields = 16
+const screenFields = 17
+
+// touched is when a client last sent a key to the session, for the pane at which the clients are.
+const touched = "#{?#{&&:#{pane_active},#{window_active}},#{session_activity},0}"
 
 // Capture reads the screen and up to history rows above it, in one command and so at one instant. On the alternate
 // screen, which has no history, the rows above are those of the main screen. It is a process of its own because a
@@ -76,11 +80,11 @@ func parseScreen(out string) (s Screen, name string, dying bool, err error) {
 		return s, "", false, fmt.Errorf("tmux printed %q", rows[0])
 	}
 	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
-	s.Pane, name, s.Epoch, s.Note = f[1], f[2], f[3], f[15]
+	s.Pane, name, s.Epoch, s.Note = f[1], f[2], f[3], f[16]
 	s.Dead, s.ExitStatus, s.ExitSignal = f[4] == "1", number(f[5]), number(f[6])
 	s.Alternate, s.CopyMode = f[7] == "1", number(f[8]) > 0
 	s.Width, s.Height, s.CursorX, s.CursorY = number(f[9]), number(f[10]), number(f[11]), number(f[12])
-	s.HistorySize, s.HistoryLimit = number(f[13]), number(f[14])
+	s.HistorySize, s.HistoryLimit, s.Touched = number(f[13]), number(f[14]), int64(number(f[15]))
 	rows = rows[1:]
 	if len(rows) < s.Height {
 		return s, name, false, fmt.Errorf("tmux printed %d rows of %d", len(rows), s.Height)

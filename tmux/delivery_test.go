@@ -226,3 +226,36 @@ func TestNoteIsReadBackAsWritten(t *testing.T) {
 		t.Error("note of two lines: got nil, want an error")
 	}
 }
+
+// What is typed for a pane as it was seen is refused once it is another.
+func TestPasteOnlyWhileAsSeen(t *testing.T) {
+	t.Parallel()
+	r := startReader(t)
+	seen, err := r.pane.Capture(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []struct {
+		name string
+		seen func(tmux.Screen) tmux.Screen
+	}{
+		{"cursor", func(s tmux.Screen) tmux.Screen { s.CursorX++; return s }},
+		{"row", func(s tmux.Screen) tmux.Screen { s.CursorY++; return s }},
+		{"mode", func(s tmux.Screen) tmux.Screen { s.CopyMode = !s.CopyMode; return s }},
+		{"key", func(s tmux.Screen) tmux.Screen { s.Touched--; return s }},
+	} {
+		if err := r.pane.While(change.seen(seen)).Paste(t.Context(), "moved", []byte("one"), []byte("two")); !errors.Is(err, tmux.ErrMoved) {
+			t.Errorf("%s: got %v, want ErrMoved", change.name, err)
+		}
+	}
+	if err := r.pane.While(seen).Paste(t.Context(), "still", []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	want := brackets([]byte("three"))
+	if got := r.got(t, len(want)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if s, err := r.pane.Capture(t.Context(), 0); err != nil || s.Note != "still" {
+		t.Errorf("got note %q, %v, want that of the paste which was made", s.Note, err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 type Pane struct {
 	s      *Server
 	info   PaneInfo
+	still  string               // what must hold besides the guard: the pane is as somebody saw it; "" = anything
 	output func() chan struct{} // subscribes at the first call
 }
 
@@ -36,22 +37,40 @@ func (s *Server) bufferBase() string { return bufferPrefix + s.o.Project + "-" +
 // guard is true inside the server when the pane still is what the caller takes it for and listens. Pasting into a dead
 // pane would crash tmux 3.3a, and a check made out here could be too old by the time the text arrives.
 func (p *Pane) guard() string {
-	conditions := []string{
+	return all(
 		"#{==:#{pane_dead},0}",
 		"#{==:#{pane_input_off},0}",
-		"#{==:#{@orch_epoch}," + p.info.Epoch + "}",
-		"#{==:#{@orchestrator_agent}," + p.info.Name + "}",
+		"#{==:#{@orch_epoch},"+p.info.Epoch+"}",
+		"#{==:#{@orchestrator_agent},"+p.info.Name+"}")
+}
+
+// While is the pane as long as it is as on a screen that was read: the same cursor, the same mode, and no key of a
+// person since. Whatever is typed otherwise is refused with ErrMoved, inside the server, so that nobody's own words are
+// met by ours a moment after they were begun.
+func (p *Pane) While(s Screen) *Pane {
+	mode := "0"
+	if s.CopyMode {
+		mode = "1"
 	}
-	all := conditions[0]
+	same := *p
+	same.still = all(
+		fmt.Sprintf("#{==:#{cursor_x},%d}", s.CursorX), fmt.Sprintf("#{==:#{cursor_y},%d}", s.CursorY),
+		"#{==:#{pane_in_mode},"+mode+"}", fmt.Sprintf("#{==:%s,%d}", touched, s.Touched))
+	return &same
+}
+
+// all joins conditions to one.
+func all(conditions ...string) string {
+	joined := conditions[0]
 	for _, c := range conditions[1:] {
-		all = "#{&&:" + all + "," + c + "}"
+		joined = "#{&&:" + joined + "," + c + "}"
 	}
-	return all
+	return joined
 }
 
 // Paste types the parts into the pane, each as a bracketed paste of its own where the program has asked for brackets,
-// byte for byte, and keeps note in the pane; copy mode is left first. All of it happens or, with ErrRefused or ErrGone,
-// nothing. After any other error the note tells: it is written in the same step.
+// byte for byte, and keeps note in the pane; copy mode is left first. All of it happens or, with ErrRefused, ErrMoved or
+// ErrGone, nothing. After any other error the note tells: it is written in the same step.
 func (p *Pane) Paste(ctx context.Context, note string, parts ...[]byte) error {
 	if err := checkLine("note", note); err != nil {
 		return fmt.Errorf("paste to %s: %w", p.info.Name, err)
@@ -112,8 +131,11 @@ func (p *Pane) guarded(ctx context.Context, first, line []string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	done, refused := "DONE", "REFUSED "
+	done, refused, moved := "DONE", "REFUSED ", "MOVED"
 	act := sequence(append(line, command("display-message", "-p", done))...)
+	if p.still != "" {
+		act = command("if-shell", "-F", "-t", p.info.ID, p.still, act, command("display-message", "-p", moved))
+	}
 	deny := command("display-message", "-p", "-t", p.info.ID, refused+"#{pane_id}")
 	out, err := p.s.run(context.WithoutCancel(ctx), append(first, "if-shell", "-F", "-t", p.info.ID, p.guard(), act, deny)...)
 	if err != nil {
@@ -122,6 +144,8 @@ func (p *Pane) guarded(ctx context.Context, first, line []string) error {
 	switch out = strings.TrimSuffix(out, "\n"); {
 	case out == done:
 		return nil
+	case out == moved:
+		return ErrMoved
 	case out == refused+p.info.ID:
 		return ErrRefused
 	case strings.HasPrefix(out, refused):

@@ -26,6 +26,8 @@ import (
 
 // What a caller branches on; test with errors.Is.
 var (
+	// ErrMoved says that nothing was typed: the pane is no longer as it was seen.
+	ErrMoved = errors.New("the pane has changed since it was looked at, nothing was typed")
 	// ErrRefused says that nothing was typed: the pane's process is dead, its epoch is another one, or its input is off.
 	ErrRefused = errors.New("refused by the pane's guard, nothing was typed")
 	// ErrGone says that the pane, the session or the server is not there.
