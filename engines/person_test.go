@@ -18,8 +18,17 @@ import (
 // stand there.
 func (c *company) typeIn(text string) {
 	c.t.Helper()
-	c.tmux("send-keys", "-t", "=test:0.0", "-l", text)
-	c.wait("typed text on the screen", func() bool { return strings.Contains(c.screen(0), text) })
+	next := time.Now()
+	c.wait("typed text on the screen", func() bool {
+		if strings.Contains(c.screen(0), text) {
+			return true
+		}
+		if now := time.Now(); now.After(next) { // a program that has just started may not listen yet
+			next = now.Add(10 * time.Second)
+			c.tmux("send-keys", "-t", "=test:0.0", "-l", text)
+		}
+		return false
+	})
 }
 
 func (c *company) press(keys ...string) {
@@ -61,17 +70,25 @@ func (c *company) hops(kind, content string) (found []hop) {
 // besides the prompts of ours.
 func asks(model *play, typed map[string]modeltest.Turn) modeltest.Script {
 	return func(c modeltest.Call) modeltest.Turn {
-		for i := len(c.Turns) - 1; i >= 0 && len(c.Tools) > 0; i-- {
-			said := c.Turns[i]
-			if said.Role != "user" || protocol.ParsePrompt(said.Text).Req != "" {
-				break
-			}
-			if turn, ok := typed[strings.TrimSpace(said.Text)]; ok {
-				return turn
-			}
+		if turn, ok := typed[lastTyped(c, typed)]; ok {
+			return turn
 		}
 		return model.script(c)
 	}
+}
+
+// lastTyped is which of some texts a call is about, "" where it is none.
+func lastTyped(c modeltest.Call, typed map[string]modeltest.Turn) string {
+	for i := len(c.Turns) - 1; i >= 0 && len(c.Tools) > 0; i-- {
+		text := strings.TrimSpace(c.Turns[i].Text)
+		if _, ok := typed[text]; ok && c.Turns[i].Role == "user" {
+			return text
+		}
+		if protocol.ParsePrompt(text).Req != "" {
+			break
+		}
+	}
+	return ""
 }
 
 // What a person types into the pane is a task of the user with its answer,
@@ -100,7 +117,7 @@ func TestTypedByAPerson(t *testing.T) {
 				}
 				asked := 0
 				for _, call := range c.model.Calls() {
-					if len(call.Tools) > 0 && strings.TrimSpace(call.Prompt()) == text {
+					if lastTyped(call, typed) == text {
 						asked++
 					}
 				}
