@@ -22,10 +22,17 @@ trap finish EXIT
 viewer -f /dev/null new-session -d -x "${size%x*}" -y "${size#*x}" "cd '$project' && exec '$bin' attach"
 viewer set -g status off
 (cd "$project" && "$bin" send grand_boss "${SHOT_QUESTION:-where is the retry policy implemented?}" >/dev/null)
-for _ in $(seq 50); do # the answer must have reached the viewer's screen
-  viewer capture-pane -p | grep -q 'GRAND BOSS OK' && break
-  sleep 0.1
+# The screen is still once the status line says that nothing is open and two
+# looks in a row are alike, but for the ages in the borders.
+look() { viewer capture-pane -p | sed -E 's/[0-9]+s//g'; }
+before=
+for _ in $(seq 150); do
+  now="$(look)"
+  [[ "$now" == *'GRAND BOSS OK'* && "$now" == *'0 open'* && "$now" == "$before" ]] && break
+  before="$now"
+  sleep 0.2
 done
+[ "$now" = "$before" ] || { echo "the session did not come to rest" >&2; exit 1; }
 viewer capture-pane -e -p > "$work/screen.ansi"
 {
   echo '<meta charset="utf-8"><style>body{margin:0;background:#0d1117;color:#c9d1d9}pre{margin:12px;font:14px/17px "DejaVu Sans Mono",monospace}</style><pre>'
