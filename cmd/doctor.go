@@ -127,7 +127,11 @@ func examineConfig(p place) (config.Config, finding) {
 // the mistake may be one letter in a day's work.
 func configCure(err error) string {
 	var problems *config.Problems
-	if !errors.As(err, &problems) || len(problems.List) == 0 {
+	var closed *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrPermission) && errors.As(err, &closed):
+		return "make it readable: chmod u+r " + closed.Path
+	case !errors.As(err, &problems) || len(problems.List) == 0:
 		return ""
 	}
 	first := problems.List[0]
@@ -201,6 +205,9 @@ func examineDisk(p place) finding {
 
 func (a *app) examineHub(ctx context.Context, p place) []finding {
 	card, found, err := p.readHubCard()
+	if errors.Is(err, fs.ErrPermission) {
+		return []finding{{gradeFail, "hub", err.Error(), "make its folder yours: chmod u+rwx " + p.state()}}
+	}
 	if err != nil {
 		return []finding{{gradeFail, "hub", err.Error(), "remove the file, then: orchestrator-cc up"}}
 	}

@@ -41,6 +41,23 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// TestDoctorIsShutOut closes what it examines; root is never shut out.
+func TestDoctorIsShutOut(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is closed to root")
+	}
+	r := newRig(t, nil)
+	write(t, r, "config/cc-cluster.yaml", "")
+	file, state := filepath.Join(r.dir, "config/cc-cluster.yaml"), filepath.Join(r.dir, stateFolder)
+	chmod(t, file, 0)
+	chmod(t, state, 0)
+	t.Cleanup(func() { chmod(t, state, 0o700) })
+	wantRun(t, r, []string{"doctor"}, 1, "make it readable: chmod u+r "+file, "")
+	wantRun(t, r, []string{"doctor"}, 1, "make its folder yours: chmod u+rwx "+state, "")
+	wantRun(t, r, []string{"status"}, 1, "", "hint:  what is closed to you, and the cure: orchestrator-cc doctor")
+}
+
 func TestDoctorWithoutHub(t *testing.T) {
 	t.Parallel()
 	wantRun(t, quietRig(tempPlace(t)), []string{"doctor"}, 0, "--   hub       not running\n               start it with: orchestrator-cc up", "")

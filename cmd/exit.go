@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"orchestrator-cc/api"
@@ -87,6 +88,8 @@ func explain(err error, verb string) (text, hint string) {
 		text = strings.TrimSuffix(text, "; "+hint)
 	case errors.Is(err, api.ErrUnreachable):
 		hint = "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "what is closed to you, and the cure: orchestrator-cc doctor"
 	}
 	var usage *usageError
 	if hint == "" && errors.As(err, &usage) {

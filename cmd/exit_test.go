@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"testing"
 
 	"orchestrator-cc/api"
@@ -69,6 +70,7 @@ func TestExplain(t *testing.T) {
 			"the text is empty; --priority is bad", ""},
 		{"hint", withHint(errors.New("a"), "type %s", "b"), "a", "type b"},
 		{"usage", usagef("a"), "a", "see: occ send --help"},
+		{"closed", fmt.Errorf("make it: %w", fs.ErrPermission), "make it: permission denied", "what is closed to you, and the cure: orchestrator-cc doctor"},
 		{"hub away", api.ErrUnreachable, "no hub answers", "look at it with: orchestrator-cc doctor; start it with: orchestrator-cc up"},
 	}
 	for _, tt := range tests {

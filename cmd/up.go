@@ -66,7 +66,7 @@ func runUp(ctx context.Context, a *app, o upOptions) error {
 		hub, overview, err = a.raise(ctx, p, o) // everything died under our eyes
 	}
 	if ctx.Err() != nil {
-		return errors.New("stopped waiting; what was started goes on")
+		return withHint(errors.New("stopped waiting; what was started goes on"), "look at it with: orchestrator-cc status; end it with: orchestrator-cc down")
 	}
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func (h *Hub) health() protocol.Health {
 		health.Problems = append(health.Problems, fmt.Sprintf("stream: %v; nothing new is accepted until there is room", err))
 	}
 	if err := h.o.Journal.Problem(); err != nil {
-		health.Problems = append(health.Problems, fmt.Sprintf("journal: %v; accepted messages are written once it can be", err))
+		health.Problems = append(health.Problems, "journal: "+err.Error())
 	}
 	for _, d := range h.o.Stream.Damage() {
 		health.Problems = append(health.Problems, "stream: "+d)
