@@ -39,6 +39,8 @@ type Views interface {
 	Task(id string) (protocol.Task, error)
 	Tasks() []protocol.Task
 	Metrics() protocol.Metrics
+	// Approvals is what was asked and decided up to a sequence number.
+	Approvals() (protocol.Approvals, uint64)
 }
 
 // Writers let others read along.
@@ -98,7 +100,9 @@ type Options struct {
 	Routing map[string]string
 	// Approvals says how the tool calls of an agent are decided; nil asks a
 	// person, who has half a minute.
-	Approvals func(agent string) Approvals
+	Approvals func(agent string) protocol.Policy
+	// WorkDir is where the agents work, absolute; "" = not known.
+	WorkDir string
 	// Attachments is the folder for what people attach to their words.
 	Attachments string
 	// Rate is how many requests a second one key may make; zero means 500.

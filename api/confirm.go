@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,137 +11,133 @@ import (
 
 // Confirmations are a fold over the stream, like everything else: a request
 // and its answer are entries, so a hub that dies knows afterwards what is still
-// open.
+// open, and which decisions still count.
 //
 //	POST /confirmations -> entry "confirmation_request" -> pending
-//	POST /confirmations/{id}, a policy or the deadline -> entry "confirmation_answer" -> decided
+//	POST /confirmations/{id}, a rule or the deadline -> entry "confirmation_answer" -> decided
 type confirmations struct {
 	mu    sync.Mutex
-	items map[string]*confirmation
-	moved chan struct{} // closed and replaced whenever something changed
+	fold  protocol.Approvals
+	heard map[string]presence // of those that are pending
+	moved chan struct{}       // closed and replaced whenever something changed
 }
 
-type confirmation struct {
-	protocol.Confirmation
-	decided chan struct{} // closed with the answer
+// presence is whether somebody waits for an answer. An asker asks again and
+// again; one that no longer does was ended together with its question.
+type presence struct {
+	askers int
+	last   time.Time // when the last one left
 }
 
-// keepDecided is how long an answered confirmation can still be asked for.
-const keepDecided = time.Hour
+// forsaken is how long a question stays without an asker: longer than a hub
+// takes to come back, and its askers to find it.
+const forsaken = 30 * time.Second
 
 func newConfirmations() *confirmations {
-	return &confirmations{items: map[string]*confirmation{}, moved: make(chan struct{})}
+	return &confirmations{heard: map[string]presence{}, moved: make(chan struct{})}
 }
 
-// request is a confirmation as it stands in the stream; the text is for people.
-type confirmationRequest struct {
-	protocol.Confirmation
-	Text string `json:"text"`
-}
-
-// apply folds one entry. What agents wrote does not count, whatever they call
-// it; of two answers the first counts.
-func (c *confirmations) apply(e protocol.Entry) {
-	if e.Message == nil {
-		return
-	}
-	from := e.Message.Message.From()
-	event, ok := e.Message.Message.Payload.(*protocol.EventPayload)
-	if !ok || from != protocol.Hub && from != protocol.User {
-		return
-	}
+// begin takes over what the hub has folded already.
+func (c *confirmations) begin(known protocol.Approvals) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch event.EventType {
-	case protocol.EventConfirmationRequest:
-		var asked confirmationRequest
-		if json.Unmarshal(event.Data, &asked) != nil || from != protocol.Hub || c.items[asked.ID] != nil {
-			return
-		}
-		asked.Task, asked.Session = e.Message.Task, e.Message.Session
-		c.items[asked.ID] = &confirmation{Confirmation: asked.Confirmation, decided: make(chan struct{})}
-	case protocol.EventConfirmationAnswer:
-		var verdict protocol.Verdict
-		if json.Unmarshal(event.Data, &verdict) != nil {
-			return
-		}
-		item := c.items[verdict.ID]
-		if item == nil || item.State != protocol.ConfirmationPending {
-			return
-		}
-		item.State, item.By = verdict.State, verdict.By
-		close(item.decided)
-	default:
-		return
-	}
-	c.forget(e.Time)
+	c.fold = known
+	c.wake()
+}
+
+// wake is called with the lock held.
+func (c *confirmations) wake() {
 	close(c.moved)
 	c.moved = make(chan struct{})
 }
 
-// forget is called with the lock held.
-func (c *confirmations) forget(now time.Time) {
-	for id, item := range c.items {
-		if item.State != protocol.ConfirmationPending && now.Sub(item.Deadline) > keepDecided {
-			delete(c.items, id)
-		}
+func (c *confirmations) apply(e protocol.Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fold.Apply(e) {
+		c.wake()
 	}
 }
 
-// get waits a little for an id that was just written to the stream.
-func (c *confirmations) get(ctx context.Context, id string) (*confirmation, error) {
-	for {
+// attend notes that somebody waits for an answer, until leave is called.
+func (c *confirmations) attend(id string) (leave func()) {
+	count := func(n int) {
 		c.mu.Lock()
-		item, moved := c.items[id], c.moved
-		c.mu.Unlock()
-		if item != nil {
-			return item, nil
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		defer c.mu.Unlock()
+		p := c.heard[id]
+		c.heard[id] = presence{p.askers + n, time.Now()}
+		c.wake()
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// get is one confirmation as it is now.
+func (c *confirmations) get(id string) (item protocol.Confirmation, found bool, moved <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, item := range c.fold.Items {
+		if item.ID == id {
+			return item, true, c.moved
 		}
 	}
+	return protocol.Confirmation{}, false, c.moved
 }
 
-// list is what there is, oldest first.
-func (c *confirmations) list() []protocol.Confirmation {
+// known is all there is, oldest first.
+func (c *confirmations) known() protocol.Approvals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := []protocol.Confirmation{}
-	for _, item := range c.items {
-		out = append(out, item.Confirmation)
-	}
-	slices.SortFunc(out, func(a, b protocol.Confirmation) int {
-		if n := a.Since.Compare(b.Since); n != 0 {
-			return n
+	return c.fold.Clone()
+}
+
+// lapsed is a confirmation that nobody will answer any more.
+type lapsed struct {
+	protocol.Confirmation
+	state protocol.ConfirmationState
+	why   string
+}
+
+// due lists what nobody answered in time or waits for any more, and when to
+// look again.
+func (c *confirmations) due(now time.Time) (late []lapsed, next time.Time, moved <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	soonest := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
 		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return out
-}
-
-// view is a copy of an item as it is now.
-func (c *confirmations) view(item *confirmation) protocol.Confirmation {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return item.Confirmation
-}
-
-// due lists what nobody answered in time, and when the next deadline is.
-func (c *confirmations) due(now time.Time) (late []protocol.Confirmation, next time.Time, moved <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, item := range c.items {
+	}
+	pending := map[string]presence{}
+	for id, p := range c.heard {
+		if p.askers > 0 {
+			pending[id] = p // its question may not be here yet
+		}
+	}
+	for _, item := range c.fold.Items {
+		if item.State != protocol.ConfirmationPending {
+			continue
+		}
+		p, ok := c.heard[item.ID]
+		if !ok {
+			p.last = now // its asker has yet to find this hub
+		}
+		pending[item.ID] = p
 		switch {
-		case item.State != protocol.ConfirmationPending:
+		case item.Over:
+			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "the end of its task"})
+		case p.askers == 0 && now.Sub(p.last) >= forsaken:
+			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "whoever asked"})
 		case !now.Before(item.Deadline):
-			late = append(late, item.Confirmation)
-		case next.IsZero() || item.Deadline.Before(next):
-			next = item.Deadline
+			late = append(late, lapsed{item, protocol.ConfirmationExpired, "nobody in time"})
+		default:
+			soonest(item.Deadline)
+			if p.askers == 0 {
+				soonest(p.last.Add(forsaken))
+			}
 		}
 	}
+	c.heard = pending
 	return late, next, c.moved
 }
 
@@ -162,7 +155,9 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) followStream(ctx context.Context) error {
-	follower := s.follow(0, "")
+	known, after := s.hub.Approvals()
+	s.confirmations.begin(known)
+	follower := s.follow(after, "")
 	for {
 		e, err := follower.Next(ctx)
 		if ctx.Err() != nil {
@@ -181,7 +176,7 @@ func (s *Server) expire(ctx context.Context) {
 	for ctx.Err() == nil {
 		late, next, moved := s.confirmations.due(time.Now())
 		for _, item := range late {
-			err := s.decide(ctx, item, protocol.ConfirmationExpired, "nobody in time")
+			err := s.decide(ctx, item.Confirmation, protocol.Verdict{State: item.state, By: item.why})
 			if err != nil && protocol.CodeOf(err) != protocol.CodeDuplicate && ctx.Err() == nil {
 				s.options.Log.Warn().Err(err).Str("confirmation", item.ID).Msg("deadline not recorded")
 			}
@@ -205,20 +200,15 @@ func (s *Server) expire(ctx context.Context) {
 
 // decide writes the one answer of a confirmation. Its message has an id that
 // follows from the confirmation's, so that the stream refuses a second one.
-func (s *Server) decide(ctx context.Context, item protocol.Confirmation, state protocol.ConfirmationState, by string) error {
+func (s *Server) decide(ctx context.Context, item protocol.Confirmation, v protocol.Verdict) error {
 	from, to := protocol.FromHub(), protocol.FromUser()
-	if state != protocol.ConfirmationExpired && by != byPolicy {
+	if v.Scope != "" { // only people decide for so much
 		from, to = to, from
 	}
-	data, err := json.Marshal(protocol.Verdict{
-		ID: item.ID, State: state, By: by,
-		Text: fmt.Sprintf("%s %s of %s, by %s", state, item.Tool, item.Agent, by),
-	})
-	if err != nil {
-		return fmt.Errorf("word the answer: %w", err)
+	v.ID = item.ID
+	v.Text = fmt.Sprintf("%s %s of %s, by %s", v.State, item.Tool, item.Agent, v.By)
+	if v.Scope == protocol.ScopeTask || v.Scope == protocol.ScopeAgent {
+		v.Text += fmt.Sprintf(", and from now on for this %s: %s", v.Scope, item.Kind)
 	}
-	m := protocol.New(from, to, &protocol.EventPayload{EventType: protocol.EventConfirmationAnswer, Data: data})
-	m.Header.MessageID = onceID("answer", item.ID)
-	_, err = s.hub.Submit(ctx, protocol.Accepted{Message: m, Task: item.Task, Session: item.Session})
-	return err
+	return s.record(ctx, item, protocol.EventConfirmationAnswer, v, onceID("answer", item.ID), from, to)
 }

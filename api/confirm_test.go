@@ -13,7 +13,7 @@ import (
 	"orchestrator-cc/protocol"
 )
 
-var shellCall = api.Ask{Tool: "shell:execute", Args: json.RawMessage(`{"command":"ls"}`), Warning: protocol.Warning{Level: "CRITICAL", Message: "runs a command"}}
+var shellCall = api.Ask{Tool: "shell:execute", Args: json.RawMessage(`{"command":"ls"}`), Warning: &protocol.Warning{Level: "CRITICAL", Message: "runs a command"}}
 
 // ask asks in the background, as an agent in its pane.
 func ask(t *testing.T, socket string, question api.Ask) <-chan protocol.Confirmation {
@@ -50,9 +50,9 @@ func pending(t *testing.T, client *api.Client) protocol.Confirmation {
 	return protocol.Confirmation{}
 }
 
-func serveConfirming(t *testing.T, hub *apitest.Hub, a api.Approvals) (string, *api.Client) {
+func serveConfirming(t *testing.T, hub *apitest.Hub, a protocol.Policy) (string, *api.Client) {
 	t.Helper()
-	server := api.New(hub, api.Options{Approvals: func(string) api.Approvals { return a }})
+	server := api.New(hub, api.Options{Approvals: func(string) protocol.Policy { return a }})
 	keepConfirmations(t, server)
 	socket := apitest.SocketPath(t)
 	l, err := api.Listen(socket)
@@ -69,7 +69,7 @@ func TestConfirmationByAPerson(t *testing.T) {
 	t.Parallel()
 	for _, approved := range []bool{true, false} {
 		hub := apitest.New(nil)
-		socket, user := serveConfirming(t, hub, api.Approvals{Patience: time.Minute})
+		socket, user := serveConfirming(t, hub, protocol.Policy{Timeout: time.Minute})
 		decided := ask(t, socket, shellCall)
 		item := pending(t, user)
 		overview, err := user.Overview(t.Context())
@@ -82,7 +82,7 @@ func TestConfirmationByAPerson(t *testing.T) {
 		if _, err := user.Answer(t.Context(), item.ID, "yes"); protocol.CodeOf(err) != protocol.CodeConflict {
 			t.Errorf("got %v, want a text refused", err)
 		}
-		if _, err := user.Decide(t.Context(), item.ID[:8], approved); err != nil {
+		if _, err := user.Decide(t.Context(), item.ID[:8], api.Decision{Approved: approved}); err != nil {
 			t.Fatal(err)
 		}
 		want := protocol.ConfirmationDenied
@@ -92,7 +92,7 @@ func TestConfirmationByAPerson(t *testing.T) {
 		if got := <-decided; got.State != want || got.By != protocol.User {
 			t.Errorf("got %+v, want %s by the user", got, want)
 		}
-		if _, err := user.Decide(t.Context(), item.ID, true); protocol.CodeOf(err) != protocol.CodeConflict {
+		if _, err := user.Decide(t.Context(), item.ID, api.Decision{Approved: true}); protocol.CodeOf(err) != protocol.CodeConflict {
 			t.Errorf("got %v, want a second answer refused", err)
 		}
 	}
@@ -102,13 +102,13 @@ func TestConfirmationPolicies(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name      string
-		approvals api.Approvals
+		approvals protocol.Policy
 		want      protocol.ConfirmationState
 		by        string
 	}{
-		{"allowed", api.Approvals{Policy: api.ApprovalAllow, Patience: time.Minute}, protocol.ConfirmationApproved, "the configuration"},
-		{"denied", api.Approvals{Policy: api.ApprovalDeny, Patience: time.Minute}, protocol.ConfirmationDenied, "the configuration"},
-		{"nobody in time", api.Approvals{Patience: 50 * time.Millisecond}, protocol.ConfirmationExpired, "nobody in time"},
+		{"allowed", protocol.Policy{Default: protocol.DecideAllow, Timeout: time.Minute}, protocol.ConfirmationApproved, "the configuration"},
+		{"denied", protocol.Policy{Default: protocol.DecideDeny, Timeout: time.Minute}, protocol.ConfirmationDenied, "the configuration"},
+		{"nobody in time", protocol.Policy{Timeout: 50 * time.Millisecond}, protocol.ConfirmationExpired, "nobody in time"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,13 +126,13 @@ func TestConfirmationPolicies(t *testing.T) {
 func TestConfirmationNotByAgents(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
-	socket, user := serveConfirming(t, hub, api.Approvals{Patience: time.Minute})
+	socket, user := serveConfirming(t, hub, protocol.Policy{Timeout: time.Minute})
 	decided := ask(t, socket, shellCall)
 	item := pending(t, user)
 	for _, agent := range []string{"testing_specialist", "grand_boss"} {
 		client := api.NewClient(socket, "secret-of-"+agent)
 		defer client.Close()
-		if _, err := client.Decide(t.Context(), item.ID, true); protocol.CodeOf(err) != protocol.CodeForbidden {
+		if _, err := client.Decide(t.Context(), item.ID, api.Decision{Approved: true}); protocol.CodeOf(err) != protocol.CodeForbidden {
 			t.Errorf("%s: got %v, want it forbidden", agent, err)
 		}
 	}
@@ -154,11 +154,11 @@ func TestConfirmationNotByAgents(t *testing.T) {
 	// This test's own process is now in a pane: it left its secret out, but
 	// the kernel says where it comes from.
 	hub.Change(func(o *protocol.Overview) { o.Agents[2].PID = os.Getppid() })
-	if _, err := user.Decide(t.Context(), item.ID, true); protocol.CodeOf(err) != protocol.CodeForbidden || !strings.Contains(err.Error(), "pane") {
+	if _, err := user.Decide(t.Context(), item.ID, api.Decision{Approved: true}); protocol.CodeOf(err) != protocol.CodeForbidden || !strings.Contains(err.Error(), "pane") {
 		t.Errorf("got %v, want a descendant of a pane refused", err)
 	}
 	hub.Change(func(o *protocol.Overview) { o.Agents[2].PID = 0 })
-	if _, err := user.Decide(t.Context(), item.ID, false); err != nil {
+	if _, err := user.Decide(t.Context(), item.ID, api.Decision{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-decided; got.State != protocol.ConfirmationDenied {
@@ -172,8 +172,8 @@ func TestConfirmationNotByAgents(t *testing.T) {
 func TestConfirmationByKeyOnly(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
-	p := openPort(t, hub, api.Options{Approvals: func(string) api.Approvals {
-		return api.Approvals{Policy: api.ApprovalKey, Patience: time.Minute}
+	p := openPort(t, hub, api.Options{Approvals: func(string) protocol.Policy {
+		return protocol.Policy{Default: protocol.DecideKey, Timeout: time.Minute}
 	}})
 	task := p.submit(&spy{name: "x", key: p.key("alice"), session: "one"})
 	hub.Change(func(o *protocol.Overview) { o.Agents[4].Task = task })
@@ -181,7 +181,7 @@ func TestConfirmationByKeyOnly(t *testing.T) {
 	user := api.NewClient(p.socket, "")
 	defer user.Close()
 	item := pending(t, user)
-	if _, err := user.Decide(t.Context(), item.ID, true); protocol.CodeOf(err) != protocol.CodeForbidden {
+	if _, err := user.Decide(t.Context(), item.ID, api.Decision{Approved: true}); protocol.CodeOf(err) != protocol.CodeForbidden {
 		t.Errorf("got %v, want the owner without a key refused", err)
 	}
 	bob, admin := p.key("bob"), p.key("admin", api.ScopeApprove, api.ScopeAdmin)
@@ -203,7 +203,7 @@ func TestConfirmationOutlivesTheHub(t *testing.T) {
 	hub := apitest.New(nil)
 	socket := apitest.SocketPath(t)
 	begin := func() (stop func()) {
-		server := api.New(hub, api.Options{Approvals: func(string) api.Approvals { return api.Approvals{Patience: time.Minute} }})
+		server := api.New(hub, api.Options{Approvals: func(string) protocol.Policy { return protocol.Policy{Timeout: time.Minute} }})
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- server.Run(ctx) }()
@@ -229,7 +229,7 @@ func TestConfirmationOutlivesTheHub(t *testing.T) {
 	if again := pending(t, user); again.ID != item.ID {
 		t.Errorf("got %s, want the question %s kept", again.ID, item.ID)
 	}
-	if _, err := user.Decide(t.Context(), item.ID, true); err != nil {
+	if _, err := user.Decide(t.Context(), item.ID, api.Decision{Approved: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-decided; got.State != protocol.ConfirmationApproved {

@@ -38,6 +38,18 @@ func (c *Client) Confirmations(ctx context.Context) ([]protocol.Confirmation, er
 }
 
 // Decide approves or denies a tool call.
-func (c *Client) Decide(ctx context.Context, id string, approved bool) (item protocol.Confirmation, err error) {
-	return item, c.do(ctx, http.MethodPost, "/confirmations/"+url.PathEscape(id), map[string]bool{"approved": approved}, &item)
+func (c *Client) Decide(ctx context.Context, id string, d Decision) (item protocol.Confirmation, err error) {
+	return item, c.do(ctx, http.MethodPost, "/confirmations/"+url.PathEscape(id), d, &item)
+}
+
+// Rules lists what people have decided for more than one call.
+func (c *Client) Rules(ctx context.Context) ([]protocol.StandingRule, error) {
+	var l RuleList
+	err := c.do(ctx, http.MethodGet, "/confirmations/rules", nil, &l)
+	return l.Rules, err
+}
+
+// Revoke ends such a decision.
+func (c *Client) Revoke(ctx context.Context, id string) (r protocol.StandingRule, err error) {
+	return r, c.do(ctx, http.MethodDelete, "/confirmations/rules/"+url.PathEscape(id), nil, &r)
 }

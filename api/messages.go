@@ -68,12 +68,17 @@ func (s *Server) postMessage(ctx context.Context, in *postMessage) (*body[Receip
 	return s.submit(ctx, protocol.Accepted{Message: m, Collected: in.Collect})
 }
 
+// reserved tells the events that only the hub writes.
+func reserved(event string) bool {
+	return event == protocol.EventConfirmationRequest || event == protocol.EventConfirmationAnswer || event == protocol.EventRuleRevoked
+}
+
 // mayPost keeps everybody from answering what agents ask by a message of their
 // own, and a key to its own: what it refers to must be of its session,
 // and orders that steer an agent are for admins.
 func (s *Server) mayPost(ctx context.Context, m protocol.Message) error {
 	c := callerOf(ctx)
-	if event, ok := m.Payload.(*protocol.EventPayload); ok && (event.EventType == protocol.EventConfirmationRequest || event.EventType == protocol.EventConfirmationAnswer) {
+	if event, ok := m.Payload.(*protocol.EventPayload); ok && reserved(event.EventType) {
 		return protocol.Invalid("payload.event_type", "is %q, which only the hub writes", event.EventType).Cure("POST /confirmations")
 	}
 	if c.oversees() {

@@ -136,7 +136,7 @@ func TestSocketToolCall(t *testing.T) {
 	go func() {
 		client := api.NewClient(p.socket, "secret-of-grand_boss")
 		defer client.Close()
-		c, err := client.Confirm(t.Context(), api.Ask{Tool: "file:read", Args: json.RawMessage(`{"path":"report.txt"}`), Warning: protocol.Warning{Level: "WARN", Message: "reads a file"}})
+		c, err := client.Confirm(t.Context(), api.Ask{Tool: "file:read", Args: json.RawMessage(`{"path":"report.txt"}`), Warning: &protocol.Warning{Level: "WARN", Message: "reads a file"}})
 		if err != nil {
 			t.Error(err)
 		}

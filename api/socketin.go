@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -66,6 +67,7 @@ func (a *attachment) UnmarshalJSON(text []byte) error {
 type userConfirmation struct {
 	ID       string `json:"confirmationId"`
 	Approved *bool  `json:"approved"`
+	Scope    string `json:"scope"`
 }
 
 // command is a frame that came in, checked.
@@ -167,6 +169,9 @@ func (u userConfirmation) check() error {
 	if u.Approved == nil {
 		bad.Faults = append(bad.Faults, protocol.Invalid("payload.approved", "is missing"))
 	}
+	if !slices.Contains([]string{"", protocol.ScopeOnce, protocol.ScopeTask, protocol.ScopeAgent}, u.Scope) {
+		bad.Faults = append(bad.Faults, protocol.Invalid("payload.scope", "is %q; use once, task or agent", u.Scope))
+	}
 	if len(bad.Faults) > 0 {
 		return &bad
 	}
@@ -190,7 +195,7 @@ func (w *window) obey(ctx context.Context, kind websocket.MessageType, data []by
 		return err
 	}
 	if cmd.confirm != nil {
-		_, err := s.resolve(ctx, w.caller, cmd.confirm.ID, *cmd.confirm.Approved)
+		_, err := s.resolve(ctx, w.caller, cmd.confirm.ID, Decision{Approved: *cmd.confirm.Approved, Scope: cmd.confirm.Scope})
 		return err
 	}
 	if fault := lacks(w.caller, ScopeSubmit); fault != nil {

@@ -51,6 +51,7 @@ type toolPayload struct {
 	Args    json.RawMessage  `json:"args"`
 	Warning protocol.Warning `json:"security_warning"`
 	Agent   string           `json:"agent"`
+	Kind    string           `json:"kind"` // what is decided with scope task or agent
 	Session string           `json:"sessionId"`
 }
 
@@ -166,7 +167,7 @@ func (v *sessionView) event(a *protocol.Accepted, p *protocol.EventPayload) []fr
 			return nil
 		}
 		return []frame{v.win.frame(evToolCall, toolPayload{
-			ID: asked.ID, Tool: asked.Tool, Args: asked.Args, Warning: asked.Warning, Agent: asked.Agent, Session: v.win.name,
+			ID: asked.ID, Tool: asked.Tool, Args: asked.Args, Warning: asked.Warning, Agent: asked.Agent, Kind: asked.Kind, Session: v.win.name,
 		})}
 	case protocol.EventConfirmationAnswer:
 		var verdict protocol.Verdict
@@ -177,6 +178,8 @@ func (v *sessionView) event(a *protocol.Accepted, p *protocol.EventPayload) []fr
 			return v.moved(stateExecuting, "", a.Task)
 		}
 		return v.moved(stateThinking, "", a.Task)
+	case protocol.EventRuleRevoked:
+		return nil
 	}
 	if a.Session != "" && a.Message.From() == protocol.User {
 		return nil // The session's own words.

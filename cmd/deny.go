@@ -3,13 +3,9 @@ package cmd
 import "github.com/spf13/cobra"
 
 func newDenyCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "deny ID",
-		Short:             "Do not let an agent use the tool it asks for",
-		Example:           "  orchestrator-cc deny 3f2a9c1b",
-		GroupID:           groupSteer,
-		Args:              takes(false),
-		ValidArgsFunction: a.completeQuestions,
-		RunE:              func(c *cobra.Command, args []string) error { return runDecide(c.Context(), a, args[0], false) },
-	}
+	return decideCommand(a, false, &cobra.Command{
+		Use:     "deny ID",
+		Short:   "Do not let an agent use the tool it asks for",
+		Example: "  orchestrator-cc deny 3f2a9c1b",
+	})
 }

@@ -127,10 +127,7 @@ func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
 		return nil, fmt.Errorf("ask for approval: %w", err)
 	}
 	defer client.Close()
-	item, err := client.Confirm(ctx, api.Ask{
-		Tool: q.Tool, Args: q.Input,
-		Warning: protocol.Warning{Level: "WARN", Message: "an agent asks to use " + q.Tool},
-	})
+	item, err := client.Confirm(ctx, api.Ask{Tool: q.Tool, Args: q.Input})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("ask for approval: %w", err)

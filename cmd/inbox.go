@@ -11,7 +11,10 @@ import (
 	"orchestrator-cc/protocol"
 )
 
-type inboxOptions struct{ json bool }
+type inboxOptions struct {
+	json, rules bool
+	revoke      string
+}
 
 func newInboxCommand(a *app) *cobra.Command {
 	var o inboxOptions
@@ -24,11 +27,23 @@ func newInboxCommand(a *app) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return runInbox(c.Context(), a, o) },
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "for programs")
+	c.Flags().BoolVar(&o.rules, "rules", false, "what you decided for more than one call")
+	c.Flags().StringVar(&o.revoke, "revoke", "", "end such a decision, by its `ID`")
 	return c
 }
 
 func runInbox(ctx context.Context, a *app, o inboxOptions) error {
 	return a.withHub(ctx, func(hub *link) error {
+		switch {
+		case o.revoke != "":
+			r, err := hub.Revoke(ctx, o.revoke)
+			if err == nil {
+				a.out.printf("revoked: %s\n", oneLine(r.String()))
+			}
+			return err
+		case o.rules:
+			return a.showRules(ctx, hub, o.json)
+		}
 		items, err := hub.Inbox(ctx)
 		if err != nil {
 			return err
@@ -50,6 +65,30 @@ func runInbox(ctx context.Context, a *app, o inboxOptions) error {
 	})
 }
 
+func (a *app) showRules(ctx context.Context, hub *link, asJSON bool) error {
+	rules, err := hub.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.out.json(map[string]any{"rules": rules})
+	}
+	if len(rules) == 0 {
+		a.out.printf("no rules; make one with: orchestrator-cc approve ID --for task\n")
+		return nil
+	}
+	var rows [][]string
+	for _, r := range rules {
+		until := "revoked"
+		if r.Task != "" {
+			until = "task " + short(r.Task) + " ends"
+		}
+		rows = append(rows, []string{short(r.ID), r.Decide, oneLine(r.Kind), r.Agent, until, r.By, age(a.now(), r.Since)})
+	}
+	a.out.printf("%s", a.out.table([]string{"RULE", "DECIDES", "WHAT", "AGENT", "UNTIL", "BY", "AGE"}, rows))
+	return nil
+}
+
 // inboxItem shows what is asked and every way to answer.
 func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 	var b strings.Builder
@@ -64,6 +103,7 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 	}
 	if item.Kind == api.KindConfirmation {
 		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: deny " + short(item.ID) + "\n")
+		b.WriteString("  with --for task or --for agent also from now on: " + oneLine(item.Rule) + "\n")
 		return b.String()
 	}
 	switch item.Kind {

@@ -9,6 +9,7 @@ import (
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/config"
+	"orchestrator-cc/protocol"
 )
 
 // port is the HTTP interface beside the socket; without a listener it is shut.
@@ -64,14 +65,14 @@ func certificate(p place, t config.TLS, host string) (*api.Certificate, error) {
 
 // apiOptions is what the server is told of the configuration.
 func apiOptions(o hubOptions, cfg config.Config) api.Options {
-	approvals := map[string]api.Approvals{}
+	approvals := map[string]protocol.Policy{}
 	for _, a := range cfg.Agents {
-		approvals[a.Name] = api.Approvals{Policy: a.Approvals, Patience: a.Timeout}
+		approvals[a.Name] = a.Approvals
 	}
 	return api.Options{
 		Version: version(), Log: o.log, Keys: api.NewKeys(o.place.keys()), Attachments: o.place.attachments(),
 		MCP:       mcpHandler(cfg.Cluster.WorkDir),
-		Approvals: func(agent string) api.Approvals { return approvals[agent] },
+		Approvals: func(agent string) protocol.Policy { return approvals[agent] }, WorkDir: cfg.Cluster.WorkDir,
 		Routing: map[string]string{
 			"chat": cfg.Routing.Chat, "command_execution": cfg.Routing.CommandExecution,
 			"file_operation": cfg.Routing.FileOperation, "complex_task": cfg.Routing.ComplexTask,

@@ -48,10 +48,7 @@ func (s askedShell) Run(ctx context.Context, command string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask for approval: %w", err)
 	}
-	decision, err := client.Confirm(ctx, api.Ask{
-		Tool: toolShell, Args: args,
-		Warning: protocol.Warning{Level: "CRITICAL", Message: "an agent wants to run a shell command"},
-	})
+	decision, err := client.Confirm(ctx, api.Ask{Tool: toolShell, Args: args})
 	if err != nil {
 		return "", fmt.Errorf("ask for approval: %w", err)
 	}

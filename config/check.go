@@ -40,6 +40,7 @@ func (d *document) check(cfg *Config, dir string) {
 	d.checkAgents(cfg)
 	d.checkPersonalities(cfg, dir)
 	d.checkPermissions(*cfg)
+	d.checkApprovals(cfg)
 	d.checkAPI(&cfg.API, dir)
 	d.checkRouting(*cfg)
 	d.checkNumbers(*cfg)

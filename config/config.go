@@ -30,6 +30,7 @@ type Config struct {
 	Retry       Retry
 	Limits      Limits
 	Permissions protocol.Matrix // replaces the default matrix; nil when the file has none
+	Approvals   protocol.Policy // of every agent, behind what the agent itself says
 	Journal     Journal
 	Warnings    []string // what a person should know although it is no mistake
 }
@@ -61,17 +62,9 @@ type Agent struct {
 	Command         []string // empty: the engine's command
 	Env             map[string]string
 	Timeout         time.Duration
-	Approvals       string // who decides on tool calls: ApproveAsk and the others
-	Tokens          int    // what its models may take; 0: Limits.Tokens.Agent
+	Approvals       protocol.Policy // how its tool calls are decided, the rules for all agents included
+	Tokens          int             // what its models may take; 0: Limits.Tokens.Agent
 }
-
-// What happens when an agent's program asks for permission to use a tool.
-const (
-	ApproveAsk   = "ask" // a person decides, in the inbox
-	ApproveKey   = "key" // a person with a key decides, which no pane holds
-	ApproveAllow = "allow"
-	ApproveDeny  = "deny"
-)
 
 // Tmux says on which server the session lives.
 type Tmux struct {

@@ -87,7 +87,7 @@ func TestDefault(t *testing.T) {
 	}
 	for _, a := range cfg.Agents {
 		brief, _ := personalities.Brief(a.Name, "en")
-		if a.Personality != brief || a.PersonalityPath != "" || a.Timeout != 30*time.Second || a.Approvals != config.ApproveAsk {
+		if a.Personality != brief || a.PersonalityPath != "" || a.Timeout != 30*time.Second || a.Approvals.Default != protocol.DecideAsk || a.Approvals.Timeout != 10*time.Minute {
 			t.Errorf("%s: got brief of %d bytes from %q, timeout %s, approvals %q", a.Name, len(a.Personality), a.PersonalityPath, a.Timeout, a.Approvals)
 		}
 	}

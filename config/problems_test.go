@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown key in an agent", boss + "- {name: s, role: specialist_s, markr: S OK, marker: S OK, pane: 1, command: [cat]}\n",
 			[]string{`c.yaml:3:33: agents[1].markr: this key is unknown; did you mean "marker"?`, `c.yaml:3:60: agents[1].pane: this key is unknown; did you mean "pane_index"?`}},
 		{"merge key", "x: &x {turns: 1}\nlimits:\n  <<: *x\n", []string{
-			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, cluster, engine, engines, journal, layout, limits, permissions, retry, routing, tmux`,
+			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, approvals, cluster, engine, engines, journal, layout, limits, permissions, retry, routing, tmux`,
 			`c.yaml:3:3: limits.<<: this key is unknown; merge keys are not supported: write the keys out`}},
 		{"repeated key", "engine: auto\nengine: builtin\n", []string{`c.yaml:2:1: engine: this key stands already in line 1; keep one of them`}},
 		{"number for text", "cluster: {name: 12}\n", []string{`c.yaml:1:17: cluster.name: got 12, want text; put it in quotes`}},
@@ -80,6 +80,13 @@ func TestMistakes(t *testing.T) {
 		{"no personality", "agents: [{name: b, role: grand_boss, marker: B OK}]\n", []string{`c.yaml:1:10: agents[0].personality_prompt_path: b has no personality, and none is embedded for it; write a brief into a file and name it here`}},
 		{"agent's timeout", "agents: [{name: b, role: grand_boss, marker: B OK, command: [x], timeout: 2h}]\n", []string{`c.yaml:1:75: agents[0].timeout: 2h0m0s is more than the hard limit of 1h0m0s; shorten it, or raise limits.hard_limit`}},
 		{"approvals", "agents: [{name: b, role: grand_boss, marker: B OK, command: [x], approvals: never}]\n", []string{`c.yaml:1:77: agents[0].approvals: "never" is not possible here; write one of: allow, ask, deny, key`}},
+		{"rules", "approvals:\n  default: maybe\n  timeout: 5\n  rules:\n  - {tool: Bash, mach: 'x', decide: allow}\n  - {match: 'x'}\nagents: [{name: b, role: grand_boss, marker: B OK, command: [x], approvals: {rules: [{tool: x, decide: yes}]}}]\n", []string{
+			`c.yaml:2:12: approvals.default: "maybe" is not possible here; write one of: allow, ask, deny, key`,
+			`c.yaml:3:12: approvals.timeout: "5" is not a duration; write a number with its unit, such as 500ms, 30s or 60m`,
+			`c.yaml:5:18: approvals.rules[0].mach: this key is unknown; did you mean "match"?`,
+			`c.yaml:6:5: approvals.rules[1].tool: the rule names no tool; name a tool, such as Bash, or "*" for every one`,
+			`c.yaml:6:5: approvals.rules[1].decide: the rule decides nothing; write ask, key, allow or deny`,
+			`c.yaml:7:104: agents[0].approvals.rules[0].decide: "yes" is not possible here; write one of: allow, ask, deny, key`}},
 		{"permissions", "permissions: [{from: bos, to: testing_specialist, types: [requst]}, {from: user, to: role_x}]\n", []string{
 			`c.yaml:1:22: permissions[0].from: "bos" is no rank, role or agent; did you mean "boss"?`,
 			`c.yaml:1:59: permissions[0].types[0]: "requst" is not a message type; did you mean "request"?`,

@@ -30,6 +30,7 @@ func (c cursor) read(cfg *Config) {
 		"retry":       cfg.Retry.read,
 		"limits":      cfg.Limits.read,
 		"permissions": func(at cursor) { cfg.Permissions = readPermissions(at) },
+		"approvals":   func(at cursor) { readApprovals(at, &cfg.Approvals) },
 		"journal":     cfg.Journal.read,
 	})
 }
@@ -46,7 +47,7 @@ func (s *Cluster) read(at cursor) {
 func readAgents(at cursor) []Agent {
 	var agents []Agent
 	at.items(func(i int, item cursor) {
-		agent := Agent{PaneIndex: i, Approvals: ApproveAsk}
+		agent := Agent{PaneIndex: i}
 		role := ""
 		item.object(fields{
 			"name":                    text(&agent.Name),
@@ -60,7 +61,7 @@ func readAgents(at cursor) []Agent {
 			"env":                     pairs(&agent.Env),
 			"timeout":                 duration(&agent.Timeout, time.Millisecond, longest),
 			"tokens":                  number(&agent.Tokens, 1, mostCost),
-			"approvals":               choice(&agent.Approvals, ApproveAsk, ApproveKey, ApproveAllow, ApproveDeny),
+			"approvals":               func(at cursor) { readApprovals(at, &agent.Approvals) },
 		})
 		agent.Role = protocol.Role(role)
 		agents = append(agents, agent)

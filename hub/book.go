@@ -25,7 +25,6 @@ type book struct {
 	ledger  *ledger.Ledger
 	claimed map[string]chan struct{} // ids admitted whose entry is not applied yet; closed when it is, or never will be
 	changed chan struct{}            // closed and replaced whenever the ledger changed
-	asked   asked
 
 	snapshotSeq uint64
 }
@@ -35,7 +34,7 @@ const snapshotEvery = 50_000
 
 // openBook restores the newest snapshot and replays what came after it.
 func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, error) {
-	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]chan struct{}{}, changed: make(chan struct{}), asked: asked{}}
+	b := &book{stream: stream, ledger: l, log: log, claimed: map[string]chan struct{}{}, changed: make(chan struct{})}
 	after := uint64(0)
 	if seq, data, ok := stream.Snapshot(); ok {
 		if err := l.Restore(data); err != nil {
@@ -52,7 +51,6 @@ func openBook(stream *bus.Log, l *ledger.Ledger, log zerolog.Logger) (*book, err
 			return nil, fmt.Errorf("read entry after %d: %w", l.Seq(), err)
 		}
 		l.Apply(e)
-		b.asked.apply(e)
 	}
 	return b, nil
 }
@@ -78,7 +76,6 @@ func (b *book) apply(e protocol.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ledger.Apply(e)
-	b.asked.apply(e)
 	if e.Message != nil {
 		b.settle(e.Message.Message.ID())
 	}
@@ -201,13 +198,6 @@ func (b *book) settle(id string) {
 		close(claim)
 		delete(b.claimed, id)
 	}
-}
-
-// questions counts the tool calls that wait for a person's word.
-func (b *book) questions() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.asked)
 }
 
 // read runs f while nothing changes the ledger.

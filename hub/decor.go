@@ -20,7 +20,8 @@ func (h *Hub) decorate(ctx context.Context) error {
 	for ctx.Err() == nil {
 		changed := h.book.wait()
 		o := h.Overview()
-		waiting := len(o.Inbox) + h.book.questions()
+		asked, _ := h.Approvals()
+		waiting := len(o.Inbox) + asked.Pending()
 		h.draw(ctx, o, waiting, drawn)
 		if waiting > bell {
 			h.said(h.o.Server.Bell(ctx), "bell not rung")

@@ -152,3 +152,9 @@ func (h *Hub) Metrics() (m protocol.Metrics) {
 	h.book.read(func(l *ledger.Ledger) { m = l.Metrics() })
 	return m
 }
+
+// Approvals is what agents asked for and people decided, and up to where.
+func (h *Hub) Approvals() (a protocol.Approvals, seq uint64) {
+	h.book.read(func(l *ledger.Ledger) { a, seq = l.Approvals(), l.Seq() })
+	return a, seq
+}

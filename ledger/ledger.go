@@ -108,6 +108,7 @@ type Ledger struct {
 	purse purse
 
 	tally     tally
+	approvals protocol.Approvals
 	anomalies int
 	words     map[string]string
 	labels    map[label]*label
@@ -179,6 +180,7 @@ func (l *Ledger) applyMessage(e protocol.Entry, a *protocol.Accepted) bool {
 	}
 	l.seen[k] = struct{}{}
 	l.tally.accepted(m)
+	l.approvals.Apply(e)
 	switch p := m.Payload.(type) {
 	case *protocol.RequestPayload:
 		return l.applyRequest(e, a, p)

@@ -28,6 +28,8 @@ type saved struct {
 	Tally     tally         `json:"tally"`
 	Seen      []byte        `json:"seen"` // sixteen bytes an id, sorted
 	Purse     savedPurse    `json:"purse,omitzero"`
+	// Approvals is absent from snapshots of hubs that did not keep them.
+	Approvals protocol.Approvals `json:"approvals,omitzero"`
 }
 
 type savedSeat struct {
@@ -72,7 +74,7 @@ type savedTree struct {
 // same bytes.
 func (l *Ledger) Snapshot() ([]byte, error) {
 	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally,
-		Seen: l.packSeen(), Shelf: l.shelf.save(), Purse: l.purse.save()}
+		Seen: l.packSeen(), Shelf: l.shelf.save(), Purse: l.purse.save(), Approvals: l.approvals}
 	for _, t := range l.order {
 		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall, Used: t.used, Granted: t.granted, UsedAt: t.usedAt}
 		if t.current != nil {
@@ -133,6 +135,7 @@ func (l *Ledger) Restore(data []byte) error {
 	fresh.seq, fresh.clock, fresh.turned, fresh.anomalies = s.Seq, s.Clock, s.Turned, s.Anomalies
 	fresh.tally.restore(s.Tally)
 	fresh.purse.restore(s.Purse)
+	fresh.approvals = s.Approvals
 	for at := 0; at < len(s.Seen); at += len(key{}) {
 		fresh.seen[key(s.Seen[at:])] = struct{}{}
 	}

@@ -220,3 +220,22 @@ func TestApplyIsTotal(t *testing.T) {
 		t.Errorf("got sequence %d after an old entry, want %d", got, len(o.entries))
 	}
 }
+
+// What people decided outlives the entries that said so.
+func TestSnapshotKeepsApprovals(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	root := o.ask(user, coder, "x")
+	ask := func(id string, state protocol.ConfirmationState) {
+		o.send(protocol.Hub, user, &protocol.EventPayload{EventType: protocol.EventConfirmationRequest, Data: []byte(`{"confirmationId":"` + id + `","agent":"` + coder + `","kind":"Bash make","args":{},"state":"pending"}`)}, func(a *protocol.Accepted) { a.Task = root })
+		o.send(user, protocol.Hub, &protocol.EventPayload{EventType: protocol.EventConfirmationAnswer, Data: []byte(`{"confirmationId":"` + id + `","state":"` + string(state) + `","answeredBy":"user","scope":"agent"}`)}, func(a *protocol.Accepted) { a.Task = root })
+	}
+	ask("one", protocol.ConfirmationApproved)
+	again := New(o.rules)
+	if err := again.Restore([]byte(snapshot(t, o.l))); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(o.l.Approvals(), again.Approvals()); diff != "" || len(again.Approvals().Rules) != 1 {
+		t.Errorf("approvals (-before +after, want one rule):\n%s", diff)
+	}
+}

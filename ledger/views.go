@@ -196,3 +196,6 @@ func (l *Ledger) PausedAgents() []string {
 	}
 	return out
 }
+
+// Approvals is what agents asked for and people decided.
+func (l *Ledger) Approvals() protocol.Approvals { return l.approvals.Clone() }

@@ -10,19 +10,21 @@ import (
 const (
 	EventConfirmationRequest = "confirmation_request"
 	EventConfirmationAnswer  = "confirmation_answer"
+	EventRuleRevoked         = "confirmation_rule_revoked"
 )
 
 // ConfirmationState is where a confirmation stands.
 //
-//	pending -> approved | denied | expired
+//	pending -> approved | denied | expired | withdrawn
 type ConfirmationState string
 
 // The states of a confirmation.
 const (
-	ConfirmationPending  ConfirmationState = "pending"
-	ConfirmationApproved ConfirmationState = "approved"
-	ConfirmationDenied   ConfirmationState = "denied"
-	ConfirmationExpired  ConfirmationState = "expired" // nobody answered in time, which denies
+	ConfirmationPending   ConfirmationState = "pending"
+	ConfirmationApproved  ConfirmationState = "approved"
+	ConfirmationDenied    ConfirmationState = "denied"
+	ConfirmationExpired   ConfirmationState = "expired"   // nobody answered in time, which denies
+	ConfirmationWithdrawn ConfirmationState = "withdrawn" // its task is over, or whoever asked has gone
 )
 
 // Warning says how dangerous a tool call is.
@@ -40,10 +42,16 @@ type Confirmation struct {
 	Agent    string            `json:"agent"`
 	Task     string            `json:"taskId,omitempty"`
 	Session  string            `json:"sessionId,omitempty"`
-	State    ConfirmationState `json:"state" enum:"pending,approved,denied,expired"`
+	State    ConfirmationState `json:"state" enum:"pending,approved,denied,expired,withdrawn"`
 	Since    time.Time         `json:"since"`
 	Deadline time.Time         `json:"deadline"`
 	By       string            `json:"answeredBy,omitempty"` // who answered
+	// Kind is what a person allows or denies who decides for more than this
+	// call, and Scope for how much the decision counts.
+	Kind    string    `json:"kind,omitempty"`
+	Scope   string    `json:"scope,omitempty" enum:"once,task,agent"`
+	Decided time.Time `json:"decided,omitzero"`
+	Over    bool      `json:"over,omitempty"` // its task has ended while it was pending
 }
 
 // Verdict is the answer to a confirmation, as it stands in the stream.
@@ -51,5 +59,6 @@ type Verdict struct {
 	ID    string            `json:"confirmationId"`
 	State ConfirmationState `json:"state"`
 	By    string            `json:"answeredBy"`
+	Scope string            `json:"scope,omitempty"` // once where it says nothing
 	Text  string            `json:"text"`
 }

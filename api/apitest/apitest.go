@@ -206,6 +206,16 @@ func (h *Hub) Metrics() protocol.Metrics {
 	return m
 }
 
+// Approvals folds what was asked and decided.
+func (h *Hub) Approvals() (a protocol.Approvals, seq uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.entries {
+		a.Apply(e)
+	}
+	return a, uint64(len(h.entries))
+}
+
 // Caller knows the secrets "secret-of-<agent>".
 func (h *Hub) Caller(secret string) (protocol.Identifier, bool) {
 	name, ok := h.secrets[secret]
