@@ -26,6 +26,7 @@ type Engine struct {
 	MaxPrompt int              // bytes; 1 MiB
 	Multiline bool             // false: the program takes one line at a time
 	OnePaste  bool             // tag and body in one paste
+	Boxed     bool             // its composer is a box; see readBox
 	Settle    time.Duration    // from the paste to Enter
 	Start     time.Duration    // until it is ready; 1 min
 	Channel   bool             // the program reports on its spool
@@ -37,7 +38,7 @@ type Engine struct {
 func EngineOf(c config.Engine) (Engine, error) {
 	e := Engine{
 		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
-		Multiline: c.Multiline, OnePaste: c.OnePaste, Settle: c.Settle, Start: c.Start, Channel: c.Channel == config.ChannelSpool,
+		Multiline: c.Multiline, OnePaste: c.OnePaste, Boxed: c.Boxed, Settle: c.Settle, Start: c.Start, Channel: c.Channel == config.ChannelSpool,
 		Accepts: c.Hooks != config.HooksNone,
 		Greets:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini || c.Hooks == config.HooksOpenCode,
 	}
@@ -92,6 +93,7 @@ type view struct {
 	draft    string // what stands in the composer
 	atStart  bool   // the cursor stands at the composer's beginning
 	behind   bool   // the cursor stands in the composer behind some text
+	below    bool   // it stands below the composer's row, where some text may be
 }
 
 // read interprets a screen. The rows that echo our own prompt are no evidence
@@ -146,6 +148,10 @@ func (e Engine) composer(s Screen) int {
 }
 
 func (e Engine) readDraft(s Screen, v *view) {
+	if e.Boxed {
+		e.readBox(s, v)
+		return
+	}
 	row := strings.TrimRight(s.Visible[v.composer], " ")
 	if !e.Multiline {
 		row = lastLine(s.Lines)
@@ -155,6 +161,47 @@ func (e Engine) readDraft(s Screen, v *view) {
 	column := utf8.RuneCountInString(row[:end]) + 1
 	v.atStart = s.CursorY == v.composer && s.CursorX <= column
 	v.behind = s.CursorY == v.composer && s.CursorX > column
+	v.below = e.Multiline && s.CursorY > v.composer && s.CursorX > 0
+}
+
+// readBox reads a composer that is a box with a bar at its left:
+//
+//	┃
+//	┃  what is typed, as many rows as it has
+//	┃
+//	┃  what the program says about itself
+//
+// While nothing is typed the cursor stands where it would begin; anywhere else,
+// a person has begun something.
+func (e Engine) readBox(s Screen, v *view) {
+	const around, margin = 2, 3 // rows from the last to what is typed, and columns from the bar
+	bar := func(row int) int {
+		if row < 0 {
+			return -1
+		}
+		before, _, found := strings.Cut(s.Visible[row], "┃")
+		if !found {
+			return -1
+		}
+		return utf8.RuneCountInString(before)
+	}
+	text := func(row int) string {
+		_, after, _ := strings.Cut(s.Visible[row], "┃")
+		typed, _, _ := strings.Cut(strings.TrimPrefix(after, "  "), "   ") // other things may stand beside the box
+		return strings.TrimSpace(typed)
+	}
+	at := bar(v.composer)
+	first := v.composer - around
+	if at < 0 || bar(first) != at {
+		return
+	}
+	v.draft = text(first)
+	for row := first - 1; bar(row) == at && text(row) != ""; row-- {
+		v.draft = strings.TrimSpace(text(row) + "\n" + v.draft)
+		first = row
+	}
+	v.atStart = s.CursorX == at+margin && s.CursorY == first
+	v.behind = !v.atStart
 }
 
 // numbered is a choice in a list, which programs point at with the same glyph

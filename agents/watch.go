@@ -39,6 +39,8 @@ type eye struct {
 	output    time.Time // when the pane last printed
 	alternate bool
 	usual     string // what the composer says while nobody types
+	written   string // what a person was last seen to have written there
+	homely    bool   // the cursor rests at the composer's beginning while nobody types
 	mute      bool   // the program showed no echo of its last prompt
 	repeats   bool   // this program has given a request's id back
 	troubled  time.Time
@@ -169,7 +171,17 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 // empty composer looks the same; the cursor, or its being there from the
 // start, tells it apart.
 func (a *Agent) drafted(v view) bool {
-	return v.draft != "" && !v.atStart && (v.behind || v.draft != a.eye.usual)
+	a.eye.homely = a.eye.homely || v.atStart
+	switch {
+	case v.behind && (v.draft != "" || a.opts.Engine.Boxed):
+		a.eye.written = v.draft
+		return true
+	case v.below && a.eye.homely: // on a further line, or in a search
+		return true
+	case v.atStart: // a hint, or a draft to whose beginning the person has gone
+		return v.draft != "" && a.eye.written != "" && strings.HasSuffix(a.eye.written, v.draft)
+	}
+	return v.draft != "" && v.draft != a.eye.usual
 }
 
 // observe looks at a pane with which nothing is going on and sets the state.

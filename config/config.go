@@ -153,6 +153,7 @@ type Engine struct {
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes
 	Multiline   bool
+	Boxed       bool          // its composer is a box of several rows, which ends with one about the program
 	OnePaste    bool          // tag and body go in one paste; else the tag by itself, so that it stays literal
 	Start       time.Duration // until it takes a prompt; what takes longer is degraded
 	Settle      time.Duration // from the paste to the Enter

@@ -71,6 +71,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"interrupt":   words(&e.Interrupt),
 		"max_prompt":  number(&e.MaxPrompt, 0, mostSize),
 		"multiline":   toggle(&e.Multiline),
+		"boxed":       toggle(&e.Boxed),
 		"one_paste":   toggle(&e.OnePaste),
 		"start":       duration(&e.Start, time.Second, mostStart),
 		"settle":      duration(&e.Settle, 0, mostSettle),
