@@ -89,3 +89,11 @@ func hiding(unset, argv []string) []string {
 func folderOf(p place, agent string) string { return filepath.Join(p.run(), agent) }
 
 func spoolOf(p place, agent string) string { return filepath.Join(p.run(), agent+".spool") }
+
+// pastedBrief is the brief of a program that gets it as its first prompt.
+func pastedBrief(a config.Agent, e config.Engine) string {
+	if e.Personality != config.ByPaste {
+		return ""
+	}
+	return a.Personality
+}

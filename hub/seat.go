@@ -18,6 +18,7 @@ type Seat struct {
 	Marker      string
 	MarkerLoose bool
 	EngineName  string
+	Brief       string // what each new process in the pane is told first; "" where it gets it otherwise
 	Engine      agents.Engine
 	Pane        tmux.PaneSpec
 	Spool       string

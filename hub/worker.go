@@ -37,6 +37,7 @@ type worker struct {
 	dead     string                  // why the program is not running, "" while it is
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
+	briefed  string                  // the process that has its brief, or will
 	texts    []protocol.Report       // what people typed into the pane and nobody has taken yet
 }
 
@@ -127,6 +128,7 @@ func (w *worker) loop(ctx context.Context) error {
 	for ctx.Err() == nil {
 		changed := w.book.wait()
 		w.recordState(ctx)
+		w.brief(ctx)
 		d, wake, err := w.claim(ctx)
 		if err != nil {
 			return err
@@ -226,7 +228,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	w.begin(&d, cut)
 	defer w.begin(nil, nil)
 
-	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Begun: d.Begun, Evented: d.Type == protocol.Event}
+	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Begun: d.Begun, Evented: d.Type == protocol.Event && !d.First}
 	answer, err := w.agent.Exchange(turn, req, func(step protocol.StepName, evidence string) error {
 		return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 			return l.Mark(d, step, evidence, now)

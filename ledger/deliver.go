@@ -22,6 +22,7 @@ type Delivery struct {
 	Type     protocol.Type // request, event, or response for the results of a turn
 	Timeout  time.Duration // zero: the agent's own
 	Body     string
+	First    bool // nothing else is typed before the agent has taken it
 	Begun    bool // a person typed it and the agent works on it: nothing is to be typed
 }
 
@@ -112,7 +113,7 @@ func stepEntry(now time.Time, s *protocol.Step) protocol.Entry {
 func (p *parcel) delivery() Delivery {
 	d := Delivery{
 		Agent: p.seat.name, Messages: slices.Clone(p.Messages), Attempt: p.Attempt, Req: p.Req, Step: p.Step,
-		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(),
+		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(), First: p.First,
 	}
 	if !p.underWay() {
 		d.Attempt, d.Req = p.Attempt+1, ""

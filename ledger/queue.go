@@ -61,6 +61,7 @@ type parcel struct {
 	After    string        `json:"after,omitempty"` // the message that must be delivered before
 	Text     string        `json:"text,omitempty"`  // of an event
 	Task     string        `json:"task,omitempty"`  // of a note: the root it speaks about
+	First    bool          `json:"first,omitempty"` // of a note: before everything else
 	Results  []result      `json:"results,omitempty"`
 
 	Expires   int64 `json:"expires,omitempty"`
@@ -162,6 +163,12 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 	if l.overDay(now) {
 		return nil, midnightAfter(now)
 	}
+	if p := s.first(); p != nil {
+		if p.NotBefore > now {
+			return nil, p.NotBefore
+		}
+		return p, 0
+	}
 	if c := s.current; c != nil && !l.overTask(c) {
 		if p := c.parcel; p != nil && p.waits() {
 			switch {
@@ -210,6 +217,16 @@ func (s *seat) begun() *parcel {
 			if p.begun() && p.waits() {
 				return p
 			}
+		}
+	}
+	return nil
+}
+
+// first is a note that everything else waits for.
+func (s *seat) first() *parcel {
+	for _, p := range s.notes {
+		if p.First && p.waits() {
+			return p
 		}
 	}
 	return nil

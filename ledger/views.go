@@ -66,6 +66,13 @@ func (l *Ledger) TaskOf(message string) (id string, ok bool) {
 	return "", false
 }
 
+// Briefs says that a note waits for the agent, or is under way, which it is to
+// get before everything else.
+func (l *Ledger) Briefs(agent string) bool {
+	s := l.seats[agent]
+	return s != nil && (s.first() != nil || s.busy != nil && s.busy.First)
+}
+
 // Begun says that a person began something at the agent's pane which nobody
 // has claimed yet.
 func (l *Ledger) Begun(agent string) bool {

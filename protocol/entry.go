@@ -39,6 +39,9 @@ type Accepted struct {
 	// Typed is the attempt by which a program already works on a request that
 	// a person typed into its pane.
 	Typed string `json:"typed,omitempty"`
+	// First makes the hub deliver a note before everything else that waits for
+	// the agent, as it does with the brief of a program that has just started.
+	First bool `json:"first,omitempty"`
 	// Closing stands on the response or error that ends a request.
 	Closing *Closing `json:"closing,omitempty"`
 }

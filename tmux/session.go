@@ -26,6 +26,7 @@ type PaneSpec struct {
 type PaneInfo struct {
 	Name, ID, Window, Epoch, Note string
 	PID                           int
+	Process                       string // tells the pane's process from every other, also of another server
 	Dead                          bool
 	ExitStatus, ExitSignal        int
 }
@@ -170,7 +171,7 @@ func (s *Server) confirm(ctx context.Context) error {
 }
 
 // paneFormat lists what PaneInfo holds; the note comes last because it alone is free text.
-const paneFormat = "#{@orchestrator_project}|#{@orchestrator_agent}|#{pane_id}|#{window_id}|#{@orch_epoch}|#{pane_pid}|" +
+const paneFormat = "#{@orchestrator_project}|#{@orchestrator_agent}|#{pane_id}|#{window_id}|#{@orch_epoch}|#{pane_pid}|#{start_time}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{@orch_note}"
 
 // Panes lists our panes: the hub's and the agents', not those a person has opened in the session.
@@ -193,8 +194,8 @@ func (s *Server) Panes(ctx context.Context) ([]PaneInfo, error) {
 
 func (s *Server) parsePanes(out string) (panes []PaneInfo, dying bool, err error) {
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", 10)
-		if len(f) != 10 {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "|", 11)
+		if len(f) != 11 {
 			return nil, false, fmt.Errorf("tmux printed %q", line)
 		}
 		if f[0] != s.o.Project {
@@ -203,11 +204,12 @@ func (s *Server) parsePanes(out string) (panes []PaneInfo, dying bool, err error
 		if f[1] == "" {
 			continue
 		}
-		p := PaneInfo{Name: f[1], ID: f[2], Window: f[3], Epoch: f[4], Dead: f[6] == "1", Note: f[9]}
+		p := PaneInfo{Name: f[1], ID: f[2], Window: f[3], Epoch: f[4], Dead: f[7] == "1", Note: f[10]}
 		p.PID, _ = strconv.Atoi(f[5])
-		p.ExitStatus, _ = strconv.Atoi(f[7])
-		p.ExitSignal, _ = strconv.Atoi(f[8])
-		dying = dying || p.Dead && f[7] == "" && f[8] == ""
+		p.ExitStatus, _ = strconv.Atoi(f[8])
+		p.ExitSignal, _ = strconv.Atoi(f[9])
+		p.Process = f[6] + " " + f[2] + " " + f[5]
+		dying = dying || p.Dead && f[8] == "" && f[9] == ""
 		panes = append(panes, p)
 	}
 	return panes, dying, nil
