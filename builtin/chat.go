@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"orchestrator-cc/protocol"
@@ -112,23 +113,45 @@ func (c *Chat) ask(ctx context.Context, conversation []utterance, say, write fun
 		request.Header.Set("Authorization", "Bearer "+c.Model.Key)
 	}
 	response, err := c.Client.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "", fmt.Errorf("nothing listens there; start it%s, or set CHAT_URL in the engine's env", c.Model.cure(": ollama serve"))
+	}
 	if err != nil {
 		return "", err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10)) // what there is of an explanation
-		err := fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
-		if response.StatusCode == http.StatusTooManyRequests {
-			err = &wallError{err.Error(), retryAfter(response.Header.Get("Retry-After"), time.Now())}
-		}
-		return "", err
+		return "", c.Model.refusal(response, strings.TrimSpace(string(text)))
 	}
 	text, took, err := readReply(io.LimitReader(response.Body, maxReply), say, write)
 	if took != (protocol.Tokens{}) {
 		c.spent = append(c.spent, protocol.Usage{Model: c.Model.Name, Tokens: took})
 	}
 	return text, err
+}
+
+// refusal words an answer that is none, with its cure where a person has one.
+// What would be refused again is not tried again.
+func (m Model) refusal(r *http.Response, text string) error {
+	said := r.Status + ": " + text
+	switch r.StatusCode {
+	case http.StatusTooManyRequests:
+		return &wallError{said, retryAfter(r.Header.Get("Retry-After"), time.Now())}
+	case http.StatusNotFound:
+		return uselessf("%s; there is no such model%s", said, m.cure(", get it with: ollama pull "+m.Name))
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return uselessf("%s; set CHAT_KEY in the environment to a key that it knows, then: orchestrator-cc up", said)
+	}
+	return errors.New(said)
+}
+
+// cure is what helps with Ollama, and only there.
+func (m Model) cure(text string) string {
+	if m.OpenAI {
+		return ""
+	}
+	return text
 }
 
 // Spent is what the model said that it took.

@@ -3,6 +3,7 @@ package builtin_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,34 @@ func TestChatFails(t *testing.T) {
 				}
 				m.Follow(func(modeltest.Call) modeltest.Turn { return tt.turn })
 			})
+		}
+	}
+}
+
+// What a person can mend is said with its cure.
+func TestChatSaysWhatHelps(t *testing.T) {
+	t.Parallel()
+	turn := modeltest.Turn{}
+	m := modeltest.New(t, func(modeltest.Call) modeltest.Turn { return turn })
+	dead := httptest.NewServer(http.NotFoundHandler())
+	dead.Close()
+	gone := &modeltest.Server{URL: dead.URL}
+	for _, tt := range []struct {
+		name   string
+		model  *modeltest.Server
+		status int
+		want   map[string]string // by format
+	}{
+		{"nothing listens", gone, 0, map[string]string{"ollama": "ollama serve", "completions": "CHAT_URL"}},
+		{"no such model", m, 404, map[string]string{"ollama": "ollama pull m", "completions": "no such model"}},
+		{"no key", m, 401, map[string]string{"ollama": "CHAT_KEY", "completions": "CHAT_KEY"}},
+	} {
+		turn = modeltest.Turn{Status: tt.status, Error: "no"}
+		for format, chat := range chats(tt.model) {
+			_, err := chat.Reply(t.Context(), protocol.Prompt{Body: "hello"}, func(string) {})
+			if err == nil || !strings.Contains(err.Error(), tt.want[format]) {
+				t.Errorf("%s, %s: got error %v, want %q", tt.name, format, err, tt.want[format])
+			}
 		}
 	}
 }
