@@ -64,14 +64,14 @@ func (a *app) completeTasksThat(c *cobra.Command, args []string, fits func(proto
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeQuestions offers what waits for approval.
+// completeQuestions offers what waits for approval: tools, and further tokens.
 func (a *app) completeQuestions(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var ids []string
 	if len(args) == 0 {
 		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
 			items, err := hub.Inbox(ctx)
 			for _, item := range items {
-				if err == nil && item.Kind == api.KindConfirmation {
+				if err == nil && (item.Kind == api.KindConfirmation || item.Kind == protocol.InboxTokens) {
 					ids = append(ids, short(item.ID)+"\t"+item.Agent+": "+shorten(oneLine(item.Text), 40))
 				}
 			}
