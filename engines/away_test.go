@@ -25,8 +25,10 @@ func (c *company) hubPID() int {
 // An answer that a program gives while there is no hub is on its spool, and is
 // the answer once there is one again: typed once, asked once, counted once.
 func TestHubDiesInATurn(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()

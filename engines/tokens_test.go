@@ -15,8 +15,10 @@ import (
 // What the model says it took for a task is what the task shows, to the token,
 // also for a turn with several answers of the model.
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	for _, p := range append(programs(), chat()) {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, strings.Replace(one(), "pane_index: 0", "pane_index: 0, approvals: allow", 1))
 			took := modeltest.Took{Input: 1000, CacheWrite: 200, CacheRead: 30, Output: 4}
