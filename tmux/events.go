@@ -27,8 +27,10 @@ import (
 const (
 	// detachLimit is how long a client may take to go by itself; a stuck one never does.
 	detachLimit = time.Second
-	// greetLimit is how long commands wait for a client that is attaching; a healthy one takes about 5 ms.
-	greetLimit = 200 * time.Millisecond
+	// greetLimit is how long commands wait for a client that is attaching. A healthy one takes about 5 ms, and a second
+	// or two where the machine is busy beyond measure. After one that never spoke they wait only muteLimit for the next.
+	greetLimit = 3 * time.Second
+	muteLimit  = 100 * time.Millisecond
 	backoffMin = 50 * time.Millisecond
 	backoffMax = 2 * time.Second
 )
@@ -36,6 +38,8 @@ const (
 // events is what Run and its readers share.
 type events struct {
 	pingEvery, pingLimit time.Duration
+	greet                time.Duration // how long commands wait for a client
+	mute                 bool          // the last one did not speak in that time; kept under the gate
 
 	mu      sync.Mutex
 	down    bool               // Shutdown has begun: no new client until the next Start
@@ -155,12 +159,18 @@ func (s *Server) attach() (*client, error) {
 		defer close(c.read)
 		s.read(c)
 	}()
-	t := time.NewTimer(greetLimit)
+	limit := s.events.greet
+	if s.events.mute {
+		limit = muteLimit
+	}
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-c.greeted:
+		s.events.mute = false
 	case <-c.read:
 	case <-t.C:
+		s.events.mute = true
 	}
 	return c, nil
 }

@@ -276,6 +276,7 @@ func TestNewsWhileTheClientAttachesDoNotCrashTheServer(t *testing.T) {
 	sizes := filepath.Join(dir, "sizes")
 	o.Bin = slowClient(t, dir, sizes)
 	s := tmux.New(o)
+	s.SetGreet(tmuxtest.Wait) // it is slow on purpose, and slower on a busy machine
 	panes := build(t, s, five())
 	tmuxtest.Run(t, s)
 	pid := serverPID(t, s)

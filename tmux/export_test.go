@@ -10,6 +10,9 @@ func (s *Server) SetPing(every, limit time.Duration) {
 	s.events.pingEvery, s.events.pingLimit = every, limit
 }
 
+// SetGreet gives the event client as long to introduce itself as a test needs.
+func (s *Server) SetGreet(limit time.Duration) { s.events.greet = limit }
+
 // ClientPID is the process of the event client, 0 when there is none.
 func (s *Server) ClientPID() int {
 	s.events.mu.Lock()

@@ -83,7 +83,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{o: o, env: cleanEnv(o.Env), tag: token(), changes: make(chan struct{}, 1)}
 	s.events = events{
-		pingEvery: 2 * time.Second, pingLimit: 5 * time.Second,
+		pingEvery: 2 * time.Second, pingLimit: 5 * time.Second, greet: greetLimit,
 		outputs: map[string]readers{}, wake: make(chan struct{}, 1),
 	}
 	return s
