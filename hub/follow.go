@@ -20,8 +20,13 @@ type follower struct {
 }
 
 // Follow lets a viewer read what came after a sequence number, and then what
-// comes. A slow viewer is only late. An id that no task has follows nothing.
+// comes; who was away for so long that the stream has forgotten what came then
+// goes on with the oldest there is. A slow viewer is only late. An id that no
+// task has follows nothing.
 func (h *Hub) Follow(after uint64, task string) Follower {
+	if first := h.o.Stream.First(); after+1 < first {
+		after = first - 1
+	}
 	f := &follower{reader: h.o.Stream.Follow(context.Background(), after), book: h.book, root: task}
 	h.book.read(func(l *ledger.Ledger) {
 		if t, err := l.Task(task); task != "" && err == nil {

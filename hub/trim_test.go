@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator-cc/bus"
+	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
 )
 
@@ -44,6 +45,11 @@ func TestTrimDropsOnlyWhatIsOldAndInTheSnapshot(t *testing.T) {
 			first := stream.First()
 			if first > tc.wantMin || (first > 1) != tc.trimmed {
 				t.Errorf("got first entry %d, want at most %d, trimmed %v", first, tc.wantMin, tc.trimmed)
+			}
+			b.ledger = ledger.New(ledger.Rules{})
+			late := (&Hub{o: Options{Stream: stream}, book: b}).Follow(1, "").(*follower)
+			if e, err := late.reader.Next(t.Context()); err != nil || e.Seq != max(first, 2) {
+				t.Errorf("got entry %d, %v for a reader that was long away, want %d", e.Seq, err, max(first, 2))
 			}
 		})
 	}
