@@ -41,5 +41,5 @@ soak: tools ## the trap and crash suites and the agent programs many times over;
 screenshot: tools build ## draw docs/session.png from a live session
 	@scripts/screenshot.sh $(BIN)
 
-tools: ## install tmux where it is missing
+tools: ## install tmux where it is missing (in CI also the clients that tests use)
 	@scripts/tools.sh

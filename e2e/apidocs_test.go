@@ -92,7 +92,7 @@ func (w *web) example(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed", name)
+		leaveOut(t, name+" is not installed")
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Dir = w.project
