@@ -9,7 +9,7 @@ import (
 
 // caller is who speaks in one request, what he may do, and in which session.
 //
-//	on the socket   the owner, or an agent by its pane's secret
+//	on the socket   the owner, or an agent by its pane's secret, in the session of its task
 //	on TCP          a program by its key, in one session of that key
 type caller struct {
 	who     protocol.Identifier
@@ -67,6 +67,9 @@ func (c caller) in(session string) (caller, error) {
 	}
 	return c, nil
 }
+
+// inside tells that the caller is an agent in its pane.
+func (c caller) inside() bool { return c.key == nil && c.who.AgentID != protocol.User }
 
 // oversees tells that the caller is in no session and sees all of them.
 func (c caller) oversees() bool { return !c.named && (c.key == nil || c.key.May(ScopeAdmin)) }

@@ -33,10 +33,28 @@ func (s *Server) localGate(next http.Handler) http.Handler {
 					Cure("unset ORCHESTRATOR_CC_SECRET, or run this in a pane of the running session"))
 				return
 			}
-			c.who = agent
+			c = s.atWork(agent, c.pid)
+			next.ServeHTTP(w, r.WithContext(withCaller(r.Context(), c)))
+			return
 		}
 		s.enter(w, r, c, next)
 	})
+}
+
+// atWork is an agent as a caller: it is in the session of the task it is at,
+// whatever it names, so that it can tell nobody there of another session. What
+// the owner asks is of no session, and between tasks an agent is in none.
+func (s *Server) atWork(agent protocol.Identifier, pid int) caller {
+	c := caller{who: agent, pid: pid, named: true}
+	for _, a := range s.hub.Overview().Agents {
+		if a.Name != agent.AgentID || a.Task == "" {
+			continue
+		}
+		if t, err := s.hub.Task(a.Task); err == nil {
+			c.session = t.Session
+		}
+	}
+	return c
 }
 
 // enter puts the caller into the session he names and lets him in.

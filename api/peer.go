@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net"
+
+	"orchestrator-cc/protocol"
 )
 
 // A process that descends from a pane is the agent in it, whatever credentials
@@ -56,14 +58,16 @@ func descends(pid int, from map[int]bool, parent func(int) int) bool {
 
 // inPane tells whether the caller is a program in some agent's pane.
 func (s *Server) inPane(c caller) bool {
-	if c.key != nil || c.pid == 0 {
-		return false
-	}
+	return c.key == nil && DescendsFromPane(c.pid, s.hub.Overview().Agents)
+}
+
+// DescendsFromPane tells whether a process was started in an agent's pane.
+func DescendsFromPane(pid int, agents []protocol.AgentStatus) bool {
 	panes := map[int]bool{}
-	for _, a := range s.hub.Overview().Agents {
+	for _, a := range agents {
 		if a.PID > 1 {
 			panes[a.PID] = true
 		}
 	}
-	return descends(c.pid, panes, parentPID)
+	return descends(pid, panes, parentPID)
 }

@@ -77,7 +77,7 @@ func (s *Server) visible(c caller, e protocol.Entry) bool {
 	if session, ok := s.sessions.ofEntry(e); ok {
 		return c.sees(session)
 	}
-	return broadcast(e)
+	return c.inside() && c.session == "" || broadcast(e)
 }
 
 // veil takes out of an entry what is nobody's business outside: the inner name
@@ -119,7 +119,7 @@ func (s *Server) task(ctx context.Context, id string) (protocol.Task, error) {
 	if c.oversees() {
 		return t, err
 	}
-	if err != nil || t.ID != id || !c.owns(t.Session) {
+	if err != nil || t.ID != id && !c.inside() || !c.owns(t.Session) {
 		return protocol.Task{}, protocol.Faultf(protocol.CodeNotFound, "there is no task %q", id).Cure("GET /tasks lists those of your session")
 	}
 	return c.tree(t), nil

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -278,4 +280,66 @@ func (p *port) submitAsOwner(text string) string {
 		p.t.Fatal(err)
 	}
 	return receipt.MessageID
+}
+
+// TestAnAgentSeesTheSessionItWorksFor lets an agent look around from its pane:
+// it sees what belongs to the session of its task, so that it can tell nothing
+// of another one, and between tasks the owner's work.
+func TestAnAgentSeesTheSessionItWorksFor(t *testing.T) {
+	t.Parallel()
+	hub := apitest.New(nil)
+	p := openPort(t, hub, api.Options{})
+	alice := p.key("alice")
+	one := p.submit(&spy{name: "of one", key: alice, session: "one"})
+	two := p.submit(&spy{name: "of two", key: alice, session: "two"})
+	owners := p.submitAsOwner("of the owner")
+	words := map[string]string{one: "of one", two: "of two", owners: "of the owner"}
+	for _, tt := range []struct{ name, task, sees string }{
+		{"at a task of a session", one, "of one"},
+		{"at a task of another", two, "of two"},
+		{"at a task of the owner", owners, "of the owner"},
+		{"at none", "", "of the owner"},
+	} {
+		hub.Change(func(o *protocol.Overview) { o.Agents[0].Task = tt.task })
+		for _, path := range []string{"/tasks", "/status", "/journal", "/tasks/" + one, "/tasks/" + two[:8], "/tasks/" + owners[:8] + "/status", "/tasks/" + two + "/events"} {
+			body := p.asAgent("grand_boss", path)
+			for _, text := range words {
+				if text != tt.sees && strings.Contains(body, text) {
+					t.Errorf("%s, %s: got %s, want nothing %s", tt.name, path, body, text)
+				}
+			}
+			if (path == "/tasks" || path == "/journal") && !strings.Contains(body, tt.sees) {
+				t.Errorf("%s, %s: got %s, want what is %s", tt.name, path, body, tt.sees)
+			}
+		}
+	}
+}
+
+// asAgent is what an agent is shown on the socket; of a stream the first event.
+func (p *port) asAgent(agent, path string) string {
+	p.t.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", p.socket)
+	}
+	transport := &http.Transport{DialContext: dial}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(p.t.Context(), "GET", "http://hub"+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Pane secret-of-"+agent)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var body strings.Builder
+	for lines := bufio.NewReader(resp.Body); !strings.Contains(body.String(), "\ndata: "); {
+		line, err := lines.ReadString('\n')
+		body.WriteString(line)
+		if err != nil {
+			break
+		}
+	}
+	return body.String()
 }

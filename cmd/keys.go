@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -39,9 +41,9 @@ func newKeysAdd(a *app) *cobra.Command {
 		Short:   "Make a key and print it, once",
 		Example: "  orchestrator-cc keys add ci --scope read --scope submit --expires 30d",
 		Args:    takes(false),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			o.name = args[0]
-			return runKeysAdd(a, o)
+			return runKeysAdd(c.Context(), a, o)
 		},
 	}
 	c.Flags().StringSliceVar(&o.scopes, "scope", nil, "what it may do: read, submit, approve, admin (repeat the flag)")
@@ -100,8 +102,8 @@ func (a *app) completeKeys(_ *cobra.Command, args []string, _ string) ([]string,
 
 // runKeysAdd makes a key for a person. An agent that could make one for itself
 // would answer its own questions with it.
-func runKeysAdd(a *app, o keyOptions) error {
-	if a.getenv(envSecret) != "" {
+func runKeysAdd(ctx context.Context, a *app, o keyOptions) error {
+	if a.getenv(envSecret) != "" || a.startedInPane(ctx) {
 		return protocol.Faultf(protocol.CodeForbidden, "keys are not made inside an agent's pane").Cure("make it from a terminal outside the panes")
 	}
 	keys, err := a.keys()
@@ -119,6 +121,22 @@ func runKeysAdd(a *app, o keyOptions) error {
 	a.out.printf("%s\n", key)
 	a.err.printf("This is the only time it is shown. Use it as: Authorization: Bearer KEY, or in ORCHESTRATOR_CC_KEY\n")
 	return nil
+}
+
+// startedInPane tells whether this process descends from an agent's pane, which
+// only a living hub knows.
+func (a *app) startedInPane(ctx context.Context) bool {
+	p, _, err := findPlace(a.dir, a.getenv)
+	if err != nil {
+		return false
+	}
+	hub, err := a.living(ctx, p)
+	if err != nil || hub == nil {
+		return false
+	}
+	defer hub.Close()
+	overview, err := hub.Overview(ctx)
+	return err == nil && api.DescendsFromPane(os.Getpid(), overview.Agents)
 }
 
 func newKeysList(a *app) *cobra.Command {

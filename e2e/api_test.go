@@ -232,6 +232,11 @@ func TestApprovalFromAPane(t *testing.T) {
 		t.Errorf("got %s open, want %s still to wait", still, open)
 	}
 	w.run("deny", open)
+	task = w.give("grand_boss", "/shell env -u ORCHESTRATOR_CC_SECRET "+binary+" keys add mine --scope approve 2>&1")
+	w.run("approve", w.question())
+	if got := w.finished(task); got.Result == nil || !strings.Contains(got.Result.Content, "not made inside an agent's pane") {
+		t.Errorf("got %+v, want no key made in a pane", got)
+	}
 }
 
 // give gives an agent a task as its context names it.
