@@ -48,7 +48,7 @@ func (m memory) bill(took []protocol.Usage) (reports []protocol.Report) {
 	return reports
 }
 
-func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, error) {
+func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
 		Session, Text string
 		Took          []protocol.Usage
@@ -63,7 +63,9 @@ func (opencode) hear(_ Program, m *memory, event string, data []byte) (Word, err
 		m.Session, m.Told, m.Resuming = in.Session, true, false
 		return Word{Reports: m.begin(in.Text, "")}, nil
 	case "answer":
-		return Word{Reports: append(m.bill(in.Took), m.answer(in.Text)...)}, nil
+		w := m.stop(p, in.Text)
+		w.Reports = append(m.bill(in.Took), w.Reports...)
+		return w, nil
 	case "failed":
 		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}

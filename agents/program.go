@@ -66,10 +66,8 @@ func Abilities(hooks string) string {
 	switch hooks {
 	case config.HooksClaude, config.HooksCodex:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
-	case config.HooksGemini:
+	case config.HooksGemini, config.HooksOpenCode:
 		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
-	case config.HooksOpenCode:
-		return "tells what it took and answered; approvals in the pane; goes on after a crash"
 	}
 	return "by its screen alone"
 }

@@ -133,7 +133,8 @@ func TestHooks(t *testing.T) {
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"failed", map[string]any{"session": "s", "text": "aborted"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: aborted"}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
-			{"answer", map[string]any{"session": "s", "text": token}, []protocol.Report{answer(token)}, ""},
+			{"answer", map[string]any{"session": "s", "text": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
+			{"answer", map[string]any{"session": "s", "text": token}, []protocol.Report{answer("yes\n" + token)}, ""},
 		}},
 	}
 	for _, tt := range tests {

@@ -180,6 +180,13 @@ func TestModelErrors(t *testing.T) {
 					t.Errorf("after %d %s: got %q, want %q", turn.Status, turn.Error, got, want)
 				}
 			}
+			slow := strings.Join(strings.Split(numbered("ゆっくり。"), "\n")[:250], "\n")
+			model.on("遅い", func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
+				return modeltest.Turn{Text: slow + "\n" + protocol.Token(markerIn(call), asked.Req), After: 3 * time.Second, Pace: 200 * time.Millisecond}
+			})
+			if got, want := c.send(specialist, "遅い答え。"), slow+"\n"+marker; got != want {
+				t.Errorf("slow stream: got %.80q (%d bytes), want %.80q (%d bytes)", got, len(got), want, len(want))
+			}
 			model.on("最後", func(modeltest.Call, protocol.Prompt) modeltest.Turn {
 				return modeltest.Turn{Status: http.StatusBadRequest, Error: "this never works"}
 			})
@@ -266,8 +273,12 @@ func TestUserFilesStay(t *testing.T) {
 			c := newCompany(t, p, model.script, one())
 			before := map[string]string{}
 			for _, name := range p.files {
-				c.write(filepath.Join("home", name), p.own)
-				before[name] = p.own
+				text, err := os.ReadFile(filepath.Join(c.home(), name))
+				if err != nil {
+					text = []byte(p.own)
+					c.write(filepath.Join("home", name), p.own)
+				}
+				before[name] = string(text)
 			}
 			c.up()
 			model.say("はい", "はい。")

@@ -74,6 +74,7 @@ func claude() program {
 func codex() program {
 	return program{
 		name: "codex", settings: "    trust_hooks: true\n", installed: true, channel: true, resumes: true, mends: true,
+		files: []string{".codex/config.toml", ".codex/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.codex/config.toml", strings.Join([]string{
 				`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `check_for_update_on_startup = false`,
@@ -101,6 +102,7 @@ func codex() program {
 func gemini() program {
 	return program{
 		name: "gemini", installed: true, channel: true, resumes: true, mends: true,
+		files: []string{".gemini/settings.json", ".gemini/GEMINI.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.gemini/settings.json", encode(map[string]any{
 				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
@@ -115,7 +117,8 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, resumes: true,
+		name: "opencode", installed: true, channel: true, resumes: true, mends: true,
+		files: []string{".config/opencode/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",

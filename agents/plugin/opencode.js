@@ -5,12 +5,15 @@ import { spawn } from "node:child_process"
 
 const [self, program] = JSON.parse(process.env.ORCHESTRATOR_CC_PLUGIN)
 
-// tell runs one hook and waits for it, so that what is said stays in order.
+// tell runs one hook and waits for it, so that what is said stays in order, and
+// returns what the hook prints.
 function tell(event, data) {
   return new Promise((resolve) => {
-    const child = spawn(self, ["hook", "--program", program, event], { stdio: ["pipe", "ignore", "ignore"], timeout: 10000 })
-    child.on("error", resolve)
-    child.on("close", resolve)
+    const child = spawn(self, ["hook", "--program", program, event], { stdio: ["pipe", "pipe", "ignore"], timeout: 10000 })
+    const said = []
+    child.stdout.on("data", (piece) => said.push(piece))
+    child.on("error", () => resolve(""))
+    child.on("close", () => resolve(Buffer.concat(said).toString()))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(data))
   })
@@ -84,11 +87,15 @@ const hooks = (client) => ({
       const last = own.at(-1)
       const failure = last ? last.info.error : { name: "it was not begun" }
       if (i > 0) await tell("prompt", { session, text: prompt.text })
-      await tell(failure ? "failed" : "answer", {
+      const said = await tell(failure ? "failed" : "answer", {
         session,
         text: failure ? failure.data?.message ?? failure.name : textOf(last.parts),
         took: took(own),
       })
+      if (!said) continue
+      // Something is missing; nobody waits here for the answer to this.
+      const parts = [{ type: "text", text: JSON.parse(said).reason }]
+      client.session.prompt({ path: { id: session }, body: { parts } }).catch(() => {})
     }
   },
 })
