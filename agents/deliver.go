@@ -102,6 +102,9 @@ const (
 	presses    = 7
 	firstWait  = 150 * time.Millisecond
 	waitGrowth = 200 * time.Millisecond
+	// slowWait is both for a program that will say when it has taken the
+	// prompt: one that is slow takes it twice for two Enters.
+	slowWait = 3 * time.Second
 	// mostSettle bounds the wait for a screen that never becomes quiet, and
 	// mostHidden that for a prompt to be seen, which some programs never show.
 	mostSettle = 2 * time.Second
@@ -114,7 +117,10 @@ func (t *turn) submit(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil {
 		return err
 	}
-	wait := firstWait
+	wait, growth := firstWait, waitGrowth
+	if t.opts.Engine.Accepts {
+		wait, growth = slowWait, slowWait
+	}
 	for range presses {
 		typed, err := t.clear(ctx, time.Now().Add(mostHidden))
 		if err != nil {
@@ -130,7 +136,7 @@ func (t *turn) submit(ctx context.Context) error {
 		if gone {
 			return t.reach(protocol.Submitted, t.witness())
 		}
-		wait += waitGrowth
+		wait += growth
 	}
 	return t.giveUp(ctx, failure(protocol.CodeNotSubmitted, false, "the prompt stays in its composer"))
 }

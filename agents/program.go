@@ -272,7 +272,8 @@ func (m *memory) end(p Program, text string) (reports []protocol.Report, ask str
 	} else if !newMarker(p.Marker, true).in(text) {
 		m.Asked, m.Unmarked = true, text
 		return []protocol.Report{{Event: protocol.ReportProgress, Req: m.Req, Text: "the answer lacks its marker and was asked for it"}},
-			fmt.Sprintf("%s Reply with this one line and nothing else: %s", forgotten, protocol.Token(p.Marker, m.Req))
+			// The whole token stands in no prompt, this one not excepted: it is shown too.
+			fmt.Sprintf("%s Reply with one line and nothing else: your marker, then %s in angle brackets.", forgotten, m.Req)
 	}
 	return m.answer(text), ""
 }

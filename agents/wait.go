@@ -117,9 +117,10 @@ func (t *turn) weigh(s Screen, v view, now time.Time) sight {
 }
 
 // lead is how long the channel is waited for. One that has taken the prompt
-// will also tell of the end, and a marker alone is no match for that.
+// will also tell of the end, and a marker alone is no match for that; neither is
+// a token where it was the program that took it, which may be slow to tell.
 func (t *turn) lead(evidence string) time.Duration {
-	if t.accepted && evidence == ByMarker {
+	if t.accepted && (evidence == ByMarker || t.opts.Engine.Accepts) {
 		return channelLost
 	}
 	return channelLead
