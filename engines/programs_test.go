@@ -74,7 +74,7 @@ func claude() program {
 func codex() program {
 	return program{
 		name: "codex", settings: "    trust_hooks: true\n", installed: true, channel: true, resumes: true, mends: true,
-		files: []string{".codex/config.toml", ".codex/AGENTS.md"}, own: "be kind\n",
+		files: []string{".codex/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.codex/config.toml", strings.Join([]string{
 				`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `check_for_update_on_startup = false`,
