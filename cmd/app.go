@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -98,6 +99,11 @@ func (a *app) connectFar(ctx context.Context) (*link, error) {
 	client.In(a.getenv(envSession))
 	if err := client.Await(ctx, hubBack); err != nil {
 		client.Close()
+		var untrusted *tls.CertificateVerificationError
+		if errors.As(err, &untrusted) {
+			return nil, withHint(fmt.Errorf("the hub at %s is not known here: %w", a.getenv(envURL), untrusted.Err),
+				"where its certificate is self-made, set %s to the SHA-256 that up prints there, or SSL_CERT_FILE to a copy of it", envFingerprint)
+		}
 		if errors.Is(err, api.ErrUnreachable) {
 			err = withHint(fmt.Errorf("%w: %w", errNoHub, err), "check %s", envURL)
 		}

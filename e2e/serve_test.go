@@ -101,7 +101,12 @@ func TestSelfMadeCertificate(t *testing.T) {
 		far := c.command("send", "grand_boss", "/say hello")
 		far.Dir = t.TempDir()
 		far.Env = append(far.Env, "ORCHESTRATOR_CC_URL="+c.address(), "ORCHESTRATOR_CC_KEY="+key, "ORCHESTRATOR_CC_FINGERPRINT="+tt.fingerprint)
+		var diag bytes.Buffer
+		far.Stderr = &diag
 		out, err := far.Output()
+		if tt.name == "none" && !strings.Contains(diag.String(), "set ORCHESTRATOR_CC_FINGERPRINT") {
+			t.Errorf("got %q, want how to trust it", diag.String())
+		}
 		if string(out) != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%s: got %q, %v, want %q", tt.name, out, err, tt.want)
 		}
