@@ -135,7 +135,7 @@ func (a *Agent) serve(ctx context.Context, j job) {
 	}
 	a.request("")
 	switch {
-	case err == nil:
+	case err == nil && a.flagged(ready) == "":
 		a.set(ready, "", Screen{})
 	case ctx.Err() == nil:
 		a.observe(ctx)
@@ -210,8 +210,17 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 	if was.State == protocol.Dead && a.status.State == protocol.Dead && was.Reason != "" {
 		a.status.Reason = was.Reason
 	}
-	a.status.Screen = ""
-	if a.status.State == protocol.Waiting {
+	a.status.Drift = a.flagged(o)
+	if a.status.State == protocol.Degraded {
+		a.status.Drift = reason
+	}
+	if a.status.Reason == "" {
+		a.status.Reason = a.status.Drift
+	}
+	switch {
+	case a.status.State != protocol.Waiting && a.status.Drift == "":
+		a.status.Screen = ""
+	case s.Visible != nil:
 		end := lastText(s.Visible) + 1
 		a.status.Screen = strings.Join(s.Visible[max(0, end-excerptRows):end], "\n")
 	}

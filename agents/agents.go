@@ -102,7 +102,8 @@ type Status struct {
 	Since        time.Time // of the state
 	LastActivity time.Time
 	Request      string // the id of the exchange under way
-	Screen       string // what the person is to decide, while one is waited for
+	Screen       string // what the person is to decide, while one is waited for, or what is not understood
+	Drift        string // what is not as the engine describes, "" while all is
 }
 
 // Request is one prompt and how long its answer is waited for.

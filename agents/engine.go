@@ -81,8 +81,12 @@ func (e Engine) withDefaults() Engine {
 }
 
 // busyRows is how much of the screen's bottom can hold a sign of work: one
-// further up is a stale line that has scrolled.
-const busyRows = 12
+// further up is a stale line that has scrolled. A dialog may have more rows
+// below what it is known by.
+const (
+	busyRows   = 12
+	dialogRows = 20
+)
 
 // view is what the rows of one screen say about the program.
 type view struct {
@@ -104,8 +108,7 @@ func (e Engine) read(s Screen, ours prompt) view {
 	from, to := -1, -1 // the rows of the echo, found once they matter
 	for i := range last + 1 {
 		row := strings.TrimRight(s.Visible[i], " ")
-		low := i > last-busyRows
-		isReady, isBusy, isDialog := matches(e.Ready, row), low && matches(e.Busy, row), low && matches(e.Dialog, row)
+		isReady, isBusy, isDialog := matches(e.Ready, row), i > last-busyRows && matches(e.Busy, row), i > last-dialogRows && matches(e.Dialog, row)
 		if !isReady && !isBusy && !isDialog {
 			continue
 		}

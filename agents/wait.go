@@ -153,7 +153,7 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 		t.life = now
 		t.set(asking, obstacle(s, v), s)
 	} else {
-		t.set(working, "", s)
+		t.set(working, t.delay(now), s)
 	}
 	if f := t.overdue(now); f != nil {
 		return t.giveUp(ctx, f)

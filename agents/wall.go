@@ -53,6 +53,13 @@ func (t *turn) walled(seen sight, v view, now time.Time) *Failure {
 	return atWall(w.text, w.until)
 }
 
+// delay is the wall that a program at work waits for by itself, "" where it
+// shows none.
+func (t *turn) delay(now time.Time) string {
+	w, _ := t.opts.Engine.wall(strings.Split(t.partial, "\n"), now)
+	return w.text
+}
+
 // blocked finds the wall behind a turn of which the channel says only that it
 // failed: in its words, or on the screen.
 func (t *turn) blocked(ctx context.Context) *Failure {

@@ -202,8 +202,8 @@ func (a *Agent) observe(ctx context.Context) {
 		a.eye.usual = v.draft
 	}
 	o, why := a.judgeScreen(s, v, now)
-	if o == unclear && a.Status().State == protocol.Starting && now.Sub(a.eye.began) > a.opts.Engine.Start {
-		o, why = trouble, fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", a.opts.Engine.Start, a.opts.Name)
+	if drift := a.drift(now); o == unclear && drift != "" {
+		o, why = trouble, drift
 	}
 	a.set(o, why, s)
 }

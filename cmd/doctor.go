@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func runDoctor(ctx context.Context, a *app) error {
 	findings = append(findings, examineFolder(p), examineJournal(p, cfg), examineDisk(p))
 	findings = append(findings, a.examineHub(ctx, p)...)
 	findings = append(findings, examineStream(p)...)
-	findings = append(findings, examineEngines(cfg)...)
+	findings = append(findings, examineEngines(ctx, cfg)...)
 
 	failed := false
 	for _, f := range findings {
@@ -249,22 +250,37 @@ func examineStream(p place) []finding {
 	return out
 }
 
-func examineEngines(cfg config.Config) []finding {
-	var out []finding
-	for _, name := range slices.Sorted(maps.Keys(cfg.Engines)) {
-		command := cfg.Engines[name].Command
-		if len(command) == 0 {
-			continue
-		}
-		f := finding{gradeOK, "engine", name + ": built in", ""}
-		if command[0] != config.Self {
-			path, err := exec.LookPath(command[0])
-			f.text = name + ": " + path + "\n" + agents.Abilities(cfg.Engines[name].Hooks)
-			if err != nil {
-				f.grade, f.text = gradeNone, name+": not installed"
-			}
-		}
-		out = append(out, f)
+// examineEngines asks the programs for their versions side by side, for some
+// take seconds to tell.
+func examineEngines(ctx context.Context, cfg config.Config) []finding {
+	names := slices.Sorted(maps.Keys(cfg.Engines))
+	names = slices.DeleteFunc(names, func(name string) bool { return len(cfg.Engines[name].Command) == 0 })
+	out := make([]finding, len(names))
+	var group sync.WaitGroup
+	for i, name := range names {
+		group.Go(func() { out[i] = examineEngine(ctx, cfg.Engines[name]) })
 	}
+	group.Wait()
 	return out
+}
+
+func examineEngine(ctx context.Context, e config.Engine) finding {
+	if e.Command[0] == config.Self {
+		return finding{gradeOK, "engine", e.Name + ": built in", ""}
+	}
+	path, err := exec.LookPath(e.Command[0])
+	if err != nil {
+		return finding{gradeNone, "engine", e.Name + ": not installed", ""}
+	}
+	f := finding{gradeOK, "engine", e.Name + ": " + path + "\n" + agents.Abilities(e.Hooks), ""}
+	if e.Tested == "" {
+		return f
+	}
+	version, known := describeVersion(ctx, e)
+	f.text = fmt.Sprintf("%s: %s, %s\n%s", e.Name, path, version, agents.Abilities(e.Hooks))
+	if !known {
+		f.grade = gradeWarn
+		f.cure = "if its agents become degraded, say under engines: what its screen looks like now, or install the tested version"
+	}
+	return f
 }

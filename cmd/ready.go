@@ -120,6 +120,11 @@ func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 				return overview, nil
 			} else if lost := hopeless(pending); lost != "" {
 				return overview, withHint(errors.New(lost), "see its pane: orchestrator-cc attach; end everything: orchestrator-cc down")
+			} else if drifted(pending) {
+				show.erase()
+				a.showDrift(overview)
+				return overview, withHint(fmt.Errorf("not ready: %s", names(pending)),
+					"compare versions with: orchestrator-cc doctor; describe the new screen under engines: in the configuration, or install the tested version")
 			}
 		case ctx.Err() == nil && !errors.Is(err, api.ErrUnreachable):
 			return overview, err
@@ -164,6 +169,29 @@ func hopeless(pending []protocol.AgentStatus) string {
 		}
 	}
 	return ""
+}
+
+// drifted says that all that is missing are programs which are not what their
+// engines describe: waiting on changes nothing.
+func drifted(pending []protocol.AgentStatus) bool {
+	for _, s := range pending {
+		if s.State != protocol.Degraded || s.Drift == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// showDrift shows what the programs that are not understood show.
+func (a *app) showDrift(o protocol.Overview) {
+	for _, item := range o.Inbox {
+		if item.Kind == protocol.InboxDegraded {
+			a.err.printf("%s shows:\n", item.Agent)
+			for line := range strings.Lines(strings.TrimSpace(harmless(item.Screen))) {
+				a.err.printf("  | %s\n", strings.TrimRight(line, "\n"))
+			}
+		}
+	}
 }
 
 func names(agents []protocol.AgentStatus) string {

@@ -160,6 +160,7 @@ type Engine struct {
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool
 	TrustHooks  bool          // our hooks need no review of a person's in a program that asks for one
+	Tested      string        // the program's version that this description was tested with
 	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others
 }
 

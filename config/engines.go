@@ -78,6 +78,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"alternate":   toggle(&e.Alternate),
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),
 		"trust_hooks": toggle(&e.TrustHooks),
+		"tested":      text(&e.Tested),
 		"hooks":       choice(&e.Hooks, HooksNone, HooksClaude, HooksCodex, HooksGemini, HooksOpenCode),
 	})
 	return e

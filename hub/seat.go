@@ -25,6 +25,9 @@ type Seat struct {
 	Meter       *agents.Meter // nil for a program whose tokens come by its spool, or never
 	Timeout     time.Duration
 	HardLimit   time.Duration
+	// Version tells which version of the program is installed, and which was
+	// tested; nil where there is nothing to tell.
+	Version func(context.Context) string
 }
 
 // terminal hands a pane to an agent and translates its refusals, so that

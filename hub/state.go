@@ -3,8 +3,10 @@ package hub
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"orchestrator-cc/agents"
 	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
 )
@@ -30,6 +32,25 @@ func (w *worker) recordState(ctx context.Context) {
 	}
 }
 
+// askVersion asks the program for its version once it is not what its engine
+// describes.
+func (w *worker) askVersion(ctx context.Context) {
+	if w.Version == nil || w.agent.Status().Drift == "" {
+		return
+	}
+	w.mu.Lock()
+	known := w.version != ""
+	w.mu.Unlock()
+	if known {
+		return
+	}
+	version := w.Version(ctx)
+	w.mu.Lock()
+	w.version = version
+	w.mu.Unlock()
+	w.onChange(agents.Status{})
+}
+
 // status is the agent as a person sees it. It is called with the book's lock.
 func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	w.mu.Lock()
@@ -42,6 +63,11 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	if w.agent != nil {
 		seen := w.agent.Status()
 		s.State, s.Reason, s.Since, s.LastActivity = seen.State, seen.Reason, seen.Since, seen.LastActivity
+		s.Drift = seen.Drift
+		if seen.Drift != "" && w.version != "" {
+			s.Drift += " (" + w.version + ")"
+			s.Reason = strings.Replace(s.Reason, seen.Drift, s.Drift, 1)
+		}
 	}
 	if w.dead != "" {
 		s.State, s.Reason = protocol.Dead, w.dead
@@ -96,6 +122,9 @@ func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
 	case protocol.Limited:
 		kind = protocol.InboxLimited
 	case protocol.Degraded:
+		kind = protocol.InboxDegraded
+	}
+	if kind == "" && s.Drift != "" {
 		kind = protocol.InboxDegraded
 	}
 	return protocol.InboxItem{

@@ -34,6 +34,7 @@ type worker struct {
 	pane     tmux.PaneInfo
 	restarts int
 	recorded protocol.AgentState     // the state last written to the stream
+	version  string                  // of the program, asked for once it is not what was described
 	dead     string                  // why the program is not running, "" while it is
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
@@ -129,6 +130,7 @@ func (w *worker) loop(ctx context.Context) error {
 		changed := w.book.wait()
 		w.recordState(ctx)
 		w.brief(ctx)
+		w.askVersion(ctx)
 		d, wake, err := w.claim(ctx)
 		if err != nil {
 			return err

@@ -84,6 +84,7 @@ type AgentStatus struct {
 	Restarts     int        `json:"restarts,omitempty"`
 	LastActivity time.Time  `json:"last_activity,omitzero"`
 	Since        time.Time  `json:"since,omitzero"`         // of the state
+	Drift        string     `json:"drift,omitempty"`        // what is not as its engine describes
 	Until        time.Time  `json:"until,omitzero"`         // of limited: when it goes on by itself
 	TokensToday  *Tokens    `json:"tokens_today,omitempty"` // since midnight UTC; absent where no program told
 }

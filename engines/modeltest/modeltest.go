@@ -85,6 +85,7 @@ type Turn struct {
 	Status int           // an HTTP error instead of a turn
 	Error  string        // its message
 	Header http.Header   // sent with it
+	Body   any           // in place of the format's own error object
 	After  time.Duration // silence before the first byte
 	Pace   time.Duration // silence between the pieces of the text
 	Broken bool          // the connection breaks off in the middle of the text
@@ -215,7 +216,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), turn.Header)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(turn.Status)
-		json.NewEncoder(w).Encode(format.fail(turn.Status, turn.Error))
+		body := turn.Body
+		if body == nil {
+			body = format.fail(turn.Status, turn.Error)
+		}
+		json.NewEncoder(w).Encode(body)
 		return
 	}
 	out := &stream{w: w, r: r, pace: turn.Pace, broken: turn.Broken}

@@ -1,0 +1,56 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// A program of a newer version may look or behave otherwise than its engine
+// describes. That is said, with the screen, instead of left to time out:
+//
+//	its screen rests, and nothing on it is what ready looks like -> degraded, nothing is typed
+//	it is ready, but its hooks have never been called            -> it goes on by its screen, flagged
+
+// restShare is the part of a program's time to start after which a screen that
+// rests, with something on it, is all that will come.
+const restShare = 4
+
+// drift says why a program that ought to have started is not what its engine
+// describes, "" while it may still be starting.
+func (a *Agent) drift(now time.Time) string {
+	if state := a.Status().State; state != protocol.Starting && state != protocol.Degraded {
+		return ""
+	}
+	e, took, still := a.opts.Engine, now.Sub(a.eye.began), a.eye.stillFor(now)
+	rests := min(took, still) > e.Start/restShare && strings.TrimSpace(a.eye.rows) != ""
+	switch {
+	case rests && len(e.Ready) > 0 && !slices.ContainsFunc(strings.Split(a.eye.rows, "\n"), func(row string) bool { return matches(e.Ready, row) }):
+		return fmt.Sprintf("its screen rests, and no row of it matches the engine's ready pattern %s; it may be another version: orchestrator-cc attach %s", readyPatterns(e), a.opts.Name)
+	case took > e.Start:
+		return fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", e.Start, a.opts.Name)
+	}
+	return ""
+}
+
+// muteHooks flags a program that is ready and ought to have said so.
+const muteHooks = "its hooks are not called, so it is read by its screen; it may be another version"
+
+// flagged is what is not as the engine describes although the program works.
+func (a *Agent) flagged(o observation) string {
+	if o == ready && a.opts.Engine.Greets && !a.eye.spoke {
+		return muteHooks
+	}
+	return ""
+}
+
+func readyPatterns(e Engine) string {
+	var out []string
+	for _, p := range e.Ready {
+		out = append(out, "'"+p.String()+"'")
+	}
+	return strings.Join(out, " or ")
+}
