@@ -4,7 +4,7 @@ BIN   := bin/orchestrator-cc
 GO    := CGO_ENABLED=0 go
 FLAGS := -trimpath -ldflags="-s -w"
 
-.PHONY: help run test test-engines lint build install bench soak screenshot tools
+.PHONY: help run record test test-engines lint build install bench soak screenshot tools
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,11 @@ test: tools lint ## everything that CI checks
 
 test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
 	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 2 -timeout 14m ./engines
+
+record: tools ## record what the real agent programs show, below agents/testdata; takes long
+	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_RECORD="$$PWD/agents/testdata" ORCHESTRATOR_CC_ENGINES="$$programs" \
+		go test -count=1 -timeout 90m -v -run TestRecordScreens ./engines
+	go test ./agents -run TestScreensAreRead -update
 
 lint: ## formatting, vet and staticcheck, for Linux and macOS
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "not gofmt'ed:"; echo "$$out"; exit 1; fi

@@ -127,7 +127,8 @@ func (e Engine) read(s Screen, ours prompt) view {
 		v.ready = v.composer >= 0
 	}
 	// A dialog takes the composer's place; above a composer it is only text.
-	v.dialog = dialog >= 0 && dialog > v.composer
+	// A program that owns the screen has boxes in both, and is not ready then.
+	v.dialog = dialog >= 0 && (dialog > v.composer || s.Alternate && !v.ready)
 	if v.composer >= 0 {
 		e.readDraft(s, &v)
 	}

@@ -1,0 +1,177 @@
+package engines
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"orchestrator-cc/engines/modeltest"
+)
+
+// acting is how a recorder brings a program into its states.
+type acting struct {
+	silent  bool     // it shows no sign of work while an answer comes
+	begun   string   // what it shows once it takes keys, where its composer is there earlier
+	clear   []string // keys that empty the composer
+	exit    string   // what a person types to end it
+	forget  string   // and to begin a new conversation
+	resume  []string // arguments that go on with the last one
+	careful []string // arguments, and environment, with which it asks before it uses a tool
+	wary    map[string]string
+	asks    string // what its dialog about a tool shows
+	shell   func(command string) *modeltest.Tool
+	edit    func(path, text string) *modeltest.Tool
+	wall    string            // the message of an error 429, "" where it has none
+	retries bool              // it shows a limit while it waits for its end by itself
+	quota   *modeltest.Turn   // what tells it that a subscription's quota is used up
+	member  map[string]string // the environment of a subscription, where it tells of quotas only then
+	first   []first
+}
+
+// first is a dialog that a program begins with in a certain home.
+type first struct {
+	name    string
+	prepare func(s *stage, env map[string]string)
+	shows   string
+	idle    bool // it is no dialog: the program takes prompts all the same
+}
+
+func builtin() program {
+	return program{name: "builtin", prepare: func(*company) map[string]string { return nil }}
+}
+
+func actingOf(name string) acting {
+	switch name {
+	case "claude":
+		return actingClaude()
+	case "codex":
+		return actingCodex()
+	case "gemini":
+		return actingGemini()
+	case "opencode":
+		return actingOpenCode()
+	}
+	return acting{clear: []string{"C-u"}}
+}
+
+const limited = "This request would exceed your account's rate limit. Please try again later."
+
+// resetTime is when quotas are used up until, as a model's server says it.
+func resetTime() string { return strconv.FormatInt(time.Now().Add(3*time.Hour).Unix(), 10) }
+
+func actingClaude() acting {
+	return acting{
+		clear: []string{"C-c"}, exit: "/exit", forget: "/clear", resume: []string{"--continue"},
+		asks: `Do you want to `, wall: limited,
+		quota: &modeltest.Turn{Status: http.StatusTooManyRequests, Error: limited, Header: http.Header{
+			"Anthropic-Ratelimit-Unified-Status": {"rejected"}, "Anthropic-Ratelimit-Unified-Reset": {resetTime()},
+			"Anthropic-Ratelimit-Unified-Representative-Claim": {"five_hour"}, "X-Should-Retry": {"false"},
+		}},
+		member: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-loopback"},
+		shell: func(command string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "Bash", Input: map[string]any{"command": command, "description": "Note the year"}}
+		},
+		edit: func(path, text string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "Write", Input: map[string]any{"file_path": path, "content": text}}
+		},
+		first: []first{
+			{"trust", func(s *stage, _ map[string]string) { s.program.distrust(s.company) }, "trust this folder", false},
+			{"sign-in", func(s *stage, env map[string]string) {
+				s.write("home/.claude.json", encode(map[string]any{
+					"theme": "dark", "hasCompletedOnboarding": true, "projects": map[string]any{s.project: map[string]any{"hasTrustDialogAccepted": true}},
+				}))
+				delete(env, "ANTHROPIC_API_KEY")
+			}, "Select login method|Not logged in|/login", false},
+			{"custom-key", func(s *stage, _ map[string]string) {
+				s.write("home/.claude.json", encode(map[string]any{
+					"theme": "dark", "hasCompletedOnboarding": true, "projects": map[string]any{s.project: map[string]any{"hasTrustDialogAccepted": true}},
+				}))
+			}, "custom API key", false},
+		},
+	}
+}
+
+func actingCodex() acting {
+	return acting{
+		silent: true, begun: `^  gpt-5-loopback .*· `, clear: []string{"C-c"}, exit: "/quit", forget: "/new", resume: []string{"resume", "--last"}, careful: []string{"--no-daemon", "-a", "on-request", "-s", "read-only"},
+		asks: `Would you like to|Allow command`, wall: limited,
+		quota: &modeltest.Turn{Status: http.StatusTooManyRequests, Body: map[string]any{"error": map[string]any{
+			"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus", "resets_at": json.Number(resetTime()),
+		}}},
+		shell: func(command string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "exec_command", Input: map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "to note the year"}}
+		},
+		first: []first{
+			{"sign-in", func(s *stage, _ map[string]string) { s.write("home/.codex/config.toml", "") }, "Sign in with|API key", false},
+			{"update", func(s *stage, _ map[string]string) {
+				s.codexConfig(`[projects."`+s.project+`"]`, `trust_level = "trusted"`)
+				s.write("home/.codex/version.json", encode(map[string]any{"latest_version": "9.9.9", "last_checked_at": time.Now().UTC().Format(time.RFC3339Nano), "dismissed_version": nil}))
+			}, "Update available|Update now", false},
+		},
+	}
+}
+
+// codexConfig points Codex at the model, with some settings instead of the usual.
+func (s *stage) codexConfig(more ...string) {
+	s.write("home/.codex/config.toml", strings.Join(append([]string{
+		`model = "gpt-5-loopback"`, `model_provider = "loopback"`, `model_providers.loopback = {name = "loopback", base_url = "` + s.company.model.URL + `/v1", env_key = "LOOPBACK_KEY", wire_api = "responses"}`,
+	}, more...), "\n")+"\n")
+}
+
+func actingGemini() acting {
+	return acting{
+		begun: "Type your message", clear: []string{"C-c"}, exit: "/quit", forget: "/clear", resume: []string{"--resume", "latest"},
+		asks: `Allow execution|Apply this change`, // it tries again for minutes at a limit, and shows nothing of it
+
+		shell: func(command string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "run_shell_command", Input: map[string]any{"command": command, "description": "Note the year"}}
+		},
+		edit: func(path, text string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "write_file", Input: map[string]any{"file_path": path, "content": text}}
+		},
+		first: []first{
+			{"trust", func(s *stage, _ map[string]string) { s.geminiSettings("gemini-api-key", true) }, "Do you trust", false},
+			{"sign-in", func(s *stage, env map[string]string) {
+				s.geminiSettings("", false)
+				delete(env, "GEMINI_API_KEY")
+			}, "authenticate", false},
+			{"missing-key", func(s *stage, env map[string]string) {
+				s.geminiSettings("gemini-api-key", false)
+				delete(env, "GEMINI_API_KEY")
+			}, "API Key", false},
+		},
+	}
+}
+
+func actingOpenCode() acting {
+	return acting{
+		clear: []string{"C-c"}, exit: "/exit", forget: "/new", resume: []string{"--continue"},
+		asks: `Permission required`, wall: limited, retries: true,
+		wary: map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":{"bash":"ask","edit":"ask"}}`},
+		shell: func(command string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "bash", Input: map[string]any{"command": command, "description": "Note the year"}}
+		},
+		edit: func(path, text string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "write", Input: map[string]any{"filePath": path, "content": text}}
+		},
+		first: []first{
+			{"sign-in", func(s *stage, _ map[string]string) {
+				s.write("home/.config/opencode/opencode.json", `{"autoupdate": false}`)
+			}, `ctrl\+p`, true},
+		},
+	}
+}
+
+// geminiSettings are Gemini CLI's, with a way to sign in and a care for trust.
+func (s *stage) geminiSettings(auth string, trust bool) {
+	security := map[string]any{"folderTrust": map[string]any{"enabled": trust}}
+	if auth != "" {
+		security["auth"] = map[string]any{"selectedType": auth}
+	}
+	s.write("home/.gemini/settings.json", encode(map[string]any{
+		"security": security, "privacy": map[string]any{"usageStatisticsEnabled": false},
+		"general": map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+	}))
+}
