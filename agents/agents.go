@@ -119,6 +119,8 @@ type Request struct {
 	// Begun marks a prompt that a person typed and the program works on: its
 	// turn is followed, nothing is typed.
 	Begun bool
+	// Forget says that the program is to forget its conversation first.
+	Forget bool
 	// Evented marks a prompt whose acceptance nobody waits for.
 	Evented bool
 }

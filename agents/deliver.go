@@ -34,6 +34,12 @@ func (t *turn) ready(ctx context.Context) error {
 			t.set(died, why, s)
 			return failure(protocol.CodeAgentDied, true, "%s", why)
 		case asking:
+			if t.leftover(s, v) {
+				if err := t.forget(ctx); err != nil {
+					return err
+				}
+				continue
+			}
 			t.life = now
 		}
 		t.set(o, why, s)

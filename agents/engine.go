@@ -30,6 +30,8 @@ type Engine struct {
 	Settle    time.Duration    // from the paste to Enter
 	Start     time.Duration    // until it is ready; 1 min
 	Channel   bool             // the program reports on its spool
+	Forget    string           // typed, it makes the program forget its conversation; "" it cannot
+	Renews    bool             // the program says on its spool that its conversation begins anew
 	Greets    bool             // and says there that it has started
 	Accepts   bool             // and which prompts it takes
 }
@@ -38,7 +40,8 @@ type Engine struct {
 func EngineOf(c config.Engine) (Engine, error) {
 	e := Engine{
 		Name: c.Name, Submit: c.Submit, Interrupt: c.Interrupt, MaxPrompt: c.MaxPrompt,
-		Multiline: c.Multiline, OnePaste: c.OnePaste, Boxed: c.Boxed, Settle: c.Settle, Start: c.Start, Channel: c.Channel == config.ChannelSpool,
+		Multiline: c.Multiline, OnePaste: c.OnePaste, Boxed: c.Boxed, Settle: c.Settle, Start: c.Start, Channel: c.Channel == config.ChannelSpool, Forget: c.Forget,
+		Renews:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini,
 		Accepts: c.Hooks != config.HooksNone,
 		Greets:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini || c.Hooks == config.HooksOpenCode,
 	}

@@ -41,6 +41,7 @@ type turn struct {
 	recorded protocol.StepName
 	partial  string
 	words    words
+	forgot   bool // the program has begun a new conversation for this request
 	quiet    bool // output was seen and has ended, so that a look is no torn frame
 	accepted bool // by the channel
 	report   *protocol.Report
@@ -87,6 +88,12 @@ func (t *turn) deliver(ctx context.Context) error {
 		}
 		if n >= restless {
 			t.seenAt = Screen{}
+		}
+		if t.req.Forget && !t.forgot {
+			if err := t.forget(ctx); err != nil && !errors.Is(err, ErrMoved) {
+				return err
+			}
+			continue
 		}
 		if err := t.paste(ctx); err == nil {
 			return t.submit(ctx)

@@ -32,6 +32,7 @@ type eye struct {
 	open      bool      // a prompt was typed and its turn has not been seen to end
 	busy      bool      // the channel's last word is that a turn runs
 	spoke     bool      // the channel has said something
+	greeted   int       // how often the program has said there that it begins
 	began     time.Time // when this process was first watched
 	rows      string    // what was on the screen at the last look
 	cursor    [2]int
@@ -89,6 +90,9 @@ func (a *Agent) hear() []protocol.Report {
 	}
 	for _, r := range news {
 		a.eye.spoke = true
+		if r.Event == protocol.ReportReady {
+			a.eye.greeted++
+		}
 		switch r.Event {
 		case protocol.ReportTyped:
 			if a.opts.OnTyped != nil {

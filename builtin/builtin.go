@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"orchestrator-cc/protocol"
@@ -161,7 +162,7 @@ func (a *agent) serve(ctx context.Context) error {
 // handed over.
 func (a *agent) handOver(text string) (bool, error) {
 	p := protocol.ParsePrompt(text)
-	if p.Req != "" || a.spool == nil {
+	if p.Req != "" || a.spool == nil || a.forgets(p) {
 		return false, nil
 	}
 	if err := a.append(protocol.Report{Event: protocol.ReportTyped, Text: p.Body}); err != nil {
@@ -171,8 +172,32 @@ func (a *agent) handOver(text string) (bool, error) {
 	return true, nil
 }
 
+// forgetCommand makes a brain forget its conversation.
+const forgetCommand = "/clear"
+
+// Rememberer is a brain that keeps its conversation from one prompt to the next.
+type Rememberer interface{ Forget() }
+
+func (a *agent) forgets(p protocol.Prompt) bool {
+	_, remembers := a.Brain.(Rememberer)
+	return remembers && p.Req == "" && strings.TrimSpace(p.Body) == forgetCommand
+}
+
+// forget begins anew, and says so as at the start.
+func (a *agent) forget() error {
+	a.Brain.(Rememberer).Forget()
+	if err := a.report(protocol.ReportReady, "", ""); err != nil {
+		return err
+	}
+	a.screen.say("the conversation is forgotten")
+	return nil
+}
+
 // turn answers one prompt. Only a broken spool or ErrQuit ends the program.
 func (a *agent) turn(ctx context.Context, p protocol.Prompt) error {
+	if a.forgets(p) {
+		return a.forget()
+	}
 	if err := a.report(protocol.ReportAccepted, p.Req, ""); err != nil {
 		return err
 	}

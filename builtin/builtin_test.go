@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,12 +55,17 @@ func (l *lockedBuffer) String() string {
 
 func start(t *testing.T) *pane {
 	t.Helper()
+	return startBrain(t, &Drill{Else: echo{}})
+}
+
+func startBrain(t *testing.T, b Brain) *pane {
+	t.Helper()
 	r, w := io.Pipe()
 	p := &pane{t: t, in: w, out: &lockedBuffer{}, spool: filepath.Join(t.TempDir(), "spool"), ended: make(chan error, 1)}
 	go func() {
 		p.ended <- Run(t.Context(), Options{
 			Name: "testing_specialist", Role: protocol.SpecialistTesting, Marker: "TESTING OK",
-			Spool: p.spool, Brain: &Drill{Else: echo{}}, In: r, Out: p.out, Width: func() int { return 80 },
+			Spool: p.spool, Brain: b, In: r, Out: p.out, Width: func() int { return 80 },
 		})
 	}()
 	t.Cleanup(func() { w.Close() })
@@ -312,5 +318,26 @@ func TestInterruptTakesBackAPromptAndLeavesADraft(t *testing.T) {
 		if r.Req == "iiiiii" {
 			t.Errorf("got %v, want nothing of the prompt that was taken back", r)
 		}
+	}
+}
+
+func TestChatForgetsOnCommand(t *testing.T) {
+	t.Parallel()
+	c := &Chat{history: []utterance{{"user", "secret"}}}
+	p := startBrain(t, c)
+	p.typed("/clear\r/nothing\r")
+	p.waitFor(protocol.ReportTyped, "")
+	p.in.Close()
+	<-p.ended
+	var events []protocol.ReportEvent
+	for _, r := range p.reports() {
+		events = append(events, r.Event)
+	}
+	slices.Sort(events)
+	if diff := cmp.Diff([]protocol.ReportEvent{protocol.ReportReady, protocol.ReportReady, protocol.ReportTyped}, events); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
+	}
+	if len(c.history) != 0 {
+		t.Errorf("got %v, want an empty conversation", c.history)
 	}
 }

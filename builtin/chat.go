@@ -67,6 +67,9 @@ func (c *Chat) ReplyAloud(ctx context.Context, p protocol.Prompt, say, write fun
 	return withoutMarker(text, c.Marker), nil
 }
 
+// Forget begins the conversation anew. It is called between turns.
+func (c *Chat) Forget() { c.history = nil }
+
 // shortened drops the oldest exchanges beyond the bound.
 func shortened(all []utterance) []utterance {
 	size := 0

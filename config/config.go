@@ -29,6 +29,7 @@ type Config struct {
 	Routing     Routing
 	Retry       Retry
 	Limits      Limits
+	Sessions    Sessions
 	Permissions protocol.Matrix // replaces the default matrix; nil when the file has none
 	Approvals   protocol.Policy // of every agent, behind what the agent itself says
 	Journal     Journal
@@ -127,6 +128,11 @@ type Tokens struct {
 	Day   int // the company, from midnight to midnight UTC
 }
 
+// Sessions are those of the HTTP interface.
+type Sessions struct {
+	Forget bool // an agent's conversation is cleared before another session's work
+}
+
 // Journal rotates logs/messages.jsonl once it has RotateBytes; 0 never does.
 type Journal struct {
 	RotateBytes int
@@ -159,6 +165,7 @@ type Engine struct {
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool
+	Forget      string        // what is typed to make it forget its conversation; empty: it cannot
 	TrustHooks  bool          // our hooks need no review of a person's in a program that asks for one
 	Tested      string        // the program's version that this description was tested with
 	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others

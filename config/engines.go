@@ -79,6 +79,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"channel":     choice(&e.Channel, ChannelNone, ChannelSpool),
 		"trust_hooks": toggle(&e.TrustHooks),
 		"tested":      text(&e.Tested),
+		"forget":      text(&e.Forget),
 		"hooks":       choice(&e.Hooks, HooksNone, HooksClaude, HooksCodex, HooksGemini, HooksOpenCode),
 	})
 	return e

@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown key in an agent", boss + "- {name: s, role: specialist_s, markr: S OK, marker: S OK, pane: 1, command: [cat]}\n",
 			[]string{`c.yaml:3:33: agents[1].markr: this key is unknown; did you mean "marker"?`, `c.yaml:3:60: agents[1].pane: this key is unknown; did you mean "pane_index"?`}},
 		{"merge key", "x: &x {turns: 1}\nlimits:\n  <<: *x\n", []string{
-			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, approvals, cluster, engine, engines, journal, layout, limits, permissions, retry, routing, tmux`,
+			`c.yaml:1:1: x: this key is unknown; write one of: agents, api, approvals, cluster, engine, engines, journal, layout, limits, permissions, retry, routing, sessions, tmux`,
 			`c.yaml:3:3: limits.<<: this key is unknown; merge keys are not supported: write the keys out`}},
 		{"repeated key", "engine: auto\nengine: builtin\n", []string{`c.yaml:2:1: engine: this key stands already in line 1; keep one of them`}},
 		{"number for text", "cluster: {name: 12}\n", []string{`c.yaml:1:17: cluster.name: got 12, want text; put it in quotes`}},

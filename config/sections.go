@@ -29,6 +29,7 @@ func (c cursor) read(cfg *Config) {
 		"routing":     cfg.Routing.read,
 		"retry":       cfg.Retry.read,
 		"limits":      cfg.Limits.read,
+		"sessions":    cfg.Sessions.read,
 		"permissions": func(at cursor) { cfg.Permissions = readPermissions(at) },
 		"approvals":   func(at cursor) { readApprovals(at, &cfg.Approvals) },
 		"journal":     cfg.Journal.read,
@@ -132,6 +133,10 @@ func (l *Limits) read(at cursor) {
 			})
 		},
 	})
+}
+
+func (s *Sessions) read(at cursor) {
+	at.object(fields{"forget": toggle(&s.Forget)})
 }
 
 func readPermissions(at cursor) protocol.Matrix {

@@ -29,3 +29,24 @@ func TestChat(t *testing.T) {
 		t.Errorf("got system text %.80q and %d parts, want the brief and the conversation", last.System, len(last.Turns))
 	}
 }
+
+// A chat forgets one session before it works for another.
+func TestChatForgetsSessions(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, chat(), func(c modeltest.Call) modeltest.Turn {
+		return modeltest.Turn{Text: "聞きました: " + c.Prompt()}
+	}, one())
+	c.up()
+	for _, x := range []struct {
+		session, body string
+		turns         int
+	}{{"a", "甲の一。", 1}, {"a", "甲の二。", 3}, {"b", "乙の一。", 1}, {"a", "甲の三。", 1}} {
+		if got, want := c.ask(x.session, x.body), "聞きました: "+x.body+"\n"+marker; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		calls := c.model.Calls()
+		if got := calls[len(calls)-1]; len(got.Turns) != x.turns {
+			t.Errorf("%s: got a conversation of %d parts, want %d: %+v", x.body, len(got.Turns), x.turns, got.Turns)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type program struct {
 	// the environment it needs.
 	prepare func(*company) map[string]string
 	channel bool // it tells the exact answer
+	words   bool // and its words while they are written
 	most    int  // bytes of a prompt it takes; 0 is any
 	// retypes is what its composer makes of some characters: pairs of old and new.
 	retypes []string
@@ -117,7 +118,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, resumes: true, mends: true,
+		name: "opencode", installed: true, channel: true, words: true, resumes: true, mends: true,
 		files: []string{".config/opencode/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{

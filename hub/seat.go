@@ -25,6 +25,7 @@ type Seat struct {
 	Meter       *agents.Meter // nil for a program whose tokens come by its spool, or never
 	Timeout     time.Duration
 	HardLimit   time.Duration
+	Forgets     bool // its conversation is cleared between sessions
 	// Version tells which version of the program is installed, and which was
 	// tested; nil where there is nothing to tell.
 	Version func(context.Context) string

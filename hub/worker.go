@@ -230,7 +230,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	w.begin(&d, cut)
 	defer w.begin(nil, nil)
 
-	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Begun: d.Begun, Evented: d.Type == protocol.Event && !d.First}
+	req := agents.Request{ID: d.Req, From: d.From, Body: d.Body, Timeout: d.Timeout, Resume: resume, Begun: d.Begun, Evented: d.Type == protocol.Event && !d.First, Forget: d.Forget && w.Forgets}
 	answer, err := w.agent.Exchange(turn, req, func(step protocol.StepName, evidence string) error {
 		return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 			return l.Mark(d, step, evidence, now)

@@ -21,6 +21,7 @@ type Delivery struct {
 	From     string
 	Type     protocol.Type // request, event, or response for the results of a turn
 	Timeout  time.Duration // zero: the agent's own
+	Forget   bool          // the agent remembers another session's work
 	Body     string
 	First    bool // nothing else is typed before the agent has taken it
 	Begun    bool // a person typed it and the agent works on it: nothing is to be typed
@@ -113,7 +114,7 @@ func stepEntry(now time.Time, s *protocol.Step) protocol.Entry {
 func (p *parcel) delivery() Delivery {
 	d := Delivery{
 		Agent: p.seat.name, Messages: slices.Clone(p.Messages), Attempt: p.Attempt, Req: p.Req, Step: p.Step,
-		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(), First: p.First,
+		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(), First: p.First, Forget: p.seat.strange(p),
 	}
 	if !p.underWay() {
 		d.Attempt, d.Req = p.Attempt+1, ""
@@ -265,6 +266,7 @@ func (l *Ledger) applyProgress(e protocol.Entry, p *parcel, s *protocol.Step) bo
 		return false
 	}
 	p.Step = s.Name
+	p.seat.learn(p)
 	if s.Name == protocol.Taken {
 		l.reached(p)
 	}
@@ -280,6 +282,7 @@ func (l *Ledger) applyAnswered(e protocol.Entry, p *parcel, s *protocol.Step) bo
 		return false
 	}
 	l.reached(p)
+	p.seat.learn(p)
 	p.seat.wall = wall{}
 	l.end(p, protocol.Answered)
 	n := p.node

@@ -24,6 +24,7 @@ type seat struct {
 	paused  bool
 	stopped bool
 	wall    wall
+	mind    mind
 
 	tokens  int64           // what it may take; 0: no limit
 	used    protocol.Tokens // what it took, ever
@@ -57,11 +58,12 @@ type parcel struct {
 	Messages []string      `json:"messages"`
 	From     string        `json:"from"`
 	Weight   int           `json:"weight"`
-	Order    uint64        `json:"order,omitempty"` // its place in the lane
-	After    string        `json:"after,omitempty"` // the message that must be delivered before
-	Text     string        `json:"text,omitempty"`  // of an event
-	Task     string        `json:"task,omitempty"`  // of a note: the root it speaks about
-	First    bool          `json:"first,omitempty"` // of a note: before everything else
+	Order    uint64        `json:"order,omitempty"`   // its place in the lane
+	After    string        `json:"after,omitempty"`   // the message that must be delivered before
+	Text     string        `json:"text,omitempty"`    // of an event
+	Task     string        `json:"task,omitempty"`    // of a note: the root it speaks about
+	Session  string        `json:"session,omitempty"` // of a note
+	First    bool          `json:"first,omitempty"`   // of a note: before everything else
 	Results  []result      `json:"results,omitempty"`
 
 	Expires   int64 `json:"expires,omitempty"`
@@ -182,7 +184,7 @@ func (l *Ledger) pick(s *seat, now int64) (best *parcel, wake int64) {
 	}
 	for _, n := range s.lanes {
 		p := l.head(n)
-		if p == nil || !p.waits() || p.late(now) || l.heldBack(p) || s.current != nil && p.node != nil {
+		if p == nil || !p.waits() || p.late(now) || l.heldBack(p) || s.current != nil && (p.node != nil || p.distracts(s.current)) {
 			continue
 		}
 		if p.NotBefore > now {

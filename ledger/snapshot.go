@@ -39,6 +39,7 @@ type savedSeat struct {
 	Paused  bool     `json:"paused,omitempty"`
 	Stopped bool     `json:"stopped,omitempty"`
 	Wall    wall     `json:"wall,omitzero"`
+	Mind    mind     `json:"mind,omitzero"`
 
 	Used    protocol.Tokens `json:"used,omitzero"`
 	Granted int64           `json:"granted,omitempty"`
@@ -76,7 +77,7 @@ func (l *Ledger) Snapshot() ([]byte, error) {
 	s := saved{Version: snapshotVersion, Seq: l.seq, Clock: l.clock, Turned: l.turned, Anomalies: l.anomalies, Tally: l.tally,
 		Seen: l.packSeen(), Shelf: l.shelf.save(), Purse: l.purse.save(), Approvals: l.approvals}
 	for _, t := range l.order {
-		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall, Used: t.used, Granted: t.granted, UsedAt: t.usedAt}
+		one := savedSeat{Name: t.name, Paused: t.paused, Stopped: t.stopped, Wall: t.wall, Mind: t.mind, Used: t.used, Granted: t.granted, UsedAt: t.usedAt}
 		if t.current != nil {
 			one.Current = t.current.ID
 		}
@@ -141,7 +142,7 @@ func (l *Ledger) Restore(data []byte) error {
 	}
 	for _, t := range s.Seats {
 		seat := fresh.seat(t.Name)
-		seat.paused, seat.stopped, seat.wall = t.Paused, t.Stopped, t.Wall
+		seat.paused, seat.stopped, seat.wall, seat.mind = t.Paused, t.Stopped, t.Wall, t.Mind
 		seat.used, seat.granted, seat.usedAt = t.Used, t.Granted, t.UsedAt
 	}
 	for _, one := range s.Nodes {

@@ -136,7 +136,7 @@ func (l *Ledger) applyEvent(e protocol.Entry, a *protocol.Accepted) bool {
 	}
 	text := m.Text()
 	for _, s := range to {
-		l.addNote(e, &parcel{seat: s, Kind: protocol.Event, Messages: []string{m.ID()}, From: l.word(m.From()),
+		l.addNote(e, &parcel{seat: s, Kind: protocol.Event, Messages: []string{m.ID()}, From: l.word(m.From()), Session: l.word(a.Session),
 			Weight: m.Priority().Weight(), After: l.referred(m), Expires: nanos(m.Expires(e.Time)), Text: text, Task: a.Task, First: a.First})
 	}
 	return true
@@ -224,7 +224,7 @@ func (l *Ledger) handUp(e protocol.Entry, a *protocol.Accepted, n *node) {
 	case p != nil && p.open():
 		p.Results = append(p.Results, r)
 	case l.seats[n.From] != nil:
-		l.addNote(e, &parcel{seat: l.seats[n.From], Kind: protocol.Response, Messages: []string{r.Message}, From: n.seat.name, Weight: n.Weight, Results: []result{r}, Task: n.root.ID})
+		l.addNote(e, &parcel{seat: l.seats[n.From], Kind: protocol.Response, Messages: []string{r.Message}, From: n.seat.name, Weight: n.Weight, Results: []result{r}, Task: n.root.ID, Session: n.Session})
 	default:
 		l.tally.Received++
 	}

@@ -1,7 +1,8 @@
-// A plugin for OpenCode: it tells orchestrator-cc which prompt was taken and
-// what the exact answer is. It is written into the agent's own folder and named
+// A plugin for OpenCode: it tells orchestrator-cc which prompt was taken, how
+// the answer goes on while it is being written, and what the exact answer is. It is written into the agent's own folder and named
 // by a variable, so the user's files stay as they are.
 import { spawn } from "node:child_process"
+import { appendFile } from "node:fs"
 
 const [self, program] = JSON.parse(process.env.ORCHESTRATOR_CC_PLUGIN)
 
@@ -17,6 +18,40 @@ function tell(event, data) {
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(data))
   })
+}
+
+// writing is the answer so far: the texts of the newest message of the model's,
+// by part. What is new of it goes to the spool itself, ten times a second at
+// most; a process for each would cost more than it tells.
+const writing = { req: "", message: "", texts: new Map(), told: "", timer: undefined }
+
+function begin(req) {
+  clearTimeout(writing.timer)
+  Object.assign(writing, { req, message: "", texts: new Map(), told: "", timer: undefined })
+}
+
+function write(event) {
+  const { type, properties } = event
+  const part = properties?.part
+  if (type === "message.updated" && properties.info.sessionID === conversation && properties.info.role === "assistant" && properties.info.id !== writing.message) {
+    writing.message = properties.info.id
+    writing.texts = new Map()
+  } else if (type === "message.part.updated" && part.type === "text" && !part.synthetic && !part.ignored && part.messageID === writing.message) {
+    writing.texts.set(part.id, part.text)
+  } else if (type === "message.part.delta" && properties.field === "text" && writing.texts.has(properties.partID)) {
+    writing.texts.set(properties.partID, writing.texts.get(properties.partID) + properties.delta)
+  } else return
+  if (writing.req) writing.timer ??= setTimeout(tellPart, 100)
+}
+
+function tellPart() {
+  writing.timer = undefined
+  const text = [...writing.texts.values()].join("")
+  if (!writing.req || text === writing.told) return
+  const shared = text.startsWith(writing.told) ? writing.told : ""
+  writing.told = text
+  const part = { event: "part", req: writing.req, offset: Buffer.byteLength(shared), text: text.slice(shared.length), time: new Date().toISOString() }
+  appendFile(process.env.ORCHESTRATOR_CC_SPOOL, JSON.stringify(part) + "\n", () => {})
 }
 
 const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("")
@@ -70,14 +105,17 @@ const hooks = (client) => ({
     }
     const prompt = { id: output.message.id, text: textOf(output.parts) }
     asked.push(prompt)
+    const tag = prompt.text.match(/^\s*req-([a-z0-9]+) from /)
+    if (tag) begin(tag[1])
     if (asked.length === 1) await tell("prompt", { session: conversation, text: prompt.text })
   },
   "tool.execute.before": async () => {
     await tell("tool", { session: conversation })
   },
   event: async ({ event }) => {
-    if (event.type !== "session.idle") return
+    if (event.type !== "session.idle") return write(event)
     const session = event.properties.sessionID
+    if (session === conversation) begin("")
     const prompts = session === conversation ? asked.splice(0) : []
     const { data } = await client.session.messages({ path: { id: session } })
     const answers = (data ?? []).filter((m) => m.info.role === "assistant")

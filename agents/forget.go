@@ -1,0 +1,101 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"orchestrator-cc/protocol"
+)
+
+// forgetNote is what a pane's note says while our command to forget stands in
+// its composer. It is no request's id, so whoever comes after a hub that died
+// then knows that its prompt was not typed, and whose text stands there.
+const forgetNote = "forget"
+
+const (
+	// forgetting bounds the wait for a program to forget, after each Enter: it
+	// may run hooks of the user's then.
+	forgetting = 5 * time.Second
+	// orders bounds how often Enter is pressed: with the first one some programs
+	// only complete the command.
+	orders = 3
+	// settled is how long a screen must rest to show that a command is done.
+	settled = 300 * time.Millisecond
+)
+
+// forget makes the program begin a new conversation. A prompt is typed only
+// once it has.
+func (t *turn) forget(ctx context.Context) error {
+	greeted := t.eye.greeted
+	s, v, err := t.see(ctx, 0)
+	if err != nil {
+		return untyped(err)
+	}
+	t.set(working, "forgets its conversation, which was another session's", s)
+	if !t.leftover(s, v) {
+		err := t.term.Paste(ctx, t.seenAt, forgetNote, []byte(t.opts.Engine.Forget))
+		if errors.Is(err, ErrGone) {
+			return untyped(t.lost(err))
+		}
+		if errors.Is(err, ErrMoved) {
+			return err // somebody began to type
+		}
+		if err != nil {
+			return failure(protocol.CodeNotSubmitted, true, "its conversation could not be cleared: %v", err)
+		}
+	}
+	if err := t.settle(ctx); err != nil {
+		return untyped(err)
+	}
+	for range orders {
+		if err := t.press(ctx, t.opts.Engine.Submit); err != nil {
+			return untyped(err)
+		}
+		done, err := t.forgotten(ctx, greeted)
+		if err != nil {
+			return untyped(err)
+		}
+		if done {
+			t.forgot = true
+			t.opts.Log.Info().Str("req", t.req.ID).Msg("conversation of another session cleared")
+			return nil
+		}
+	}
+	return failure(protocol.CodeNotSubmitted, true, "it did not forget its conversation by %s", t.opts.Engine.Forget)
+}
+
+// forgotten waits for the proof: the program says on its channel that it has
+// begun anew or, where it never does, takes input again and has let go of the
+// command.
+func (t *turn) forgotten(ctx context.Context, greeted int) (bool, error) {
+	for end := time.Now().Add(forgetting); time.Now().Before(end); {
+		if err := t.attend(ctx, t.opts.Tick/2); err != nil {
+			return false, err
+		}
+		if t.eye.greeted > greeted {
+			return true, nil
+		}
+		s, v, err := t.see(ctx, 0)
+		if err != nil {
+			return false, err
+		}
+		if s.Dead {
+			return false, t.buried(s)
+		}
+		held := strings.Contains(v.draft, t.opts.Engine.Forget)
+		now := time.Now()
+		if o, _ := t.judgeScreen(s, v, now); !t.opts.Engine.Renews && o == ready && !held && t.eye.stillFor(now) >= settled {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// leftover says that the command stands in the composer, from a hub that died
+// before it pressed Enter.
+func (t *turn) leftover(s Screen, v view) bool {
+	command := t.opts.Engine.Forget
+	return command != "" && s.Note == forgetNote && strings.TrimSpace(v.draft) == command
+}
