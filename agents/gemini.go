@@ -65,9 +65,10 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 	}
 	switch event {
 	case "SessionStart":
-		// A conversation that is taken up is loaded meanwhile, without what is
-		// added to it now: the brief then goes with the first prompt.
-		m.Resuming, m.Unbriefed = false, in.Source == "resume"
+		// A conversation that is taken up is loaded meanwhile, and one that was
+		// cleared begins, without what is added to it now: the brief then goes
+		// with the first prompt.
+		m.Resuming, m.Unbriefed = false, in.Source == "resume" || in.Source == "clear"
 		w := Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}
 		if !m.Unbriefed {
 			w.Output = p.context(event)
