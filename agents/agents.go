@@ -136,10 +136,11 @@ const (
 
 // Answer is a complete answer.
 type Answer struct {
-	Text      string // with the marker, without the request's id
-	Evidence  string // the witness that decided
-	Truncated bool   // the terminal no longer had all of it
-	Marked    bool   // the marker stands in the text
+	Text      string   // with the marker, without the request's id
+	Evidence  string   // the witness that decided
+	Truncated bool     // the terminal no longer had all of it
+	Marked    bool     // the marker stands in the text
+	Sources   []string // the files it rests on, as the program told them
 }
 
 // Recorder writes down a step. The next one is not taken before it returns nil.

@@ -91,6 +91,8 @@ func (claude) hear(p Program, m *memory, event string, data []byte) (Word, error
 			return Word{Reports: m.wall(claudeFailure(in.Error, in.Details, in.Answer))}, nil
 		}
 		return Word{Reports: m.fail(claudeFailure(in.Error, in.Details, in.Answer))}, nil
+	case "PostToolUse":
+		return Word{Reports: m.read(in.source())}, nil
 	case "PermissionRequest":
 		return in.question(*m), nil
 	}

@@ -56,6 +56,7 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		Transcript string `json:"transcript_path"`
 		Source     string `json:"source"`
 		Prompt     string `json:"prompt"`
+		toolCall
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
@@ -91,6 +92,9 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 			return Word{Reports: m.fail("its turn ended without an answer")}, err
 		}
 		return m.stop(p, answer), nil
+	}
+	if event == "AfterTool" {
+		return Word{Reports: m.read(in.source())}, nil
 	}
 	return Word{Reports: m.alive()}, nil
 }

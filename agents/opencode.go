@@ -51,7 +51,8 @@ func (m memory) bill(took []protocol.Usage) (reports []protocol.Report) {
 func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
 		Session, Text string
-		Took          []protocol.Usage
+		toolCall
+		Took []protocol.Usage
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
@@ -69,5 +70,5 @@ func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, err
 	case "failed":
 		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}
-	return Word{Reports: append(m.bill(in.Took), m.alive()...)}, nil
+	return Word{Reports: append(m.bill(in.Took), m.read(in.source())...)}, nil
 }

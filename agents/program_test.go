@@ -64,6 +64,8 @@ func TestHooks(t *testing.T) {
 			{"SessionStart", nil, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"PostToolUse", nil, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123"}}, ""},
+			{"PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/p/a.go"}}, []protocol.Report{
+				{Event: protocol.ReportProgress, Req: "abc123"}, {Event: protocol.ReportSource, Req: "abc123", Text: "/p/a.go"}}, ""},
 			{"Stop", map[string]any{"last_assistant_message": "yes\n" + token}, []protocol.Report{answer("yes\n" + token)}, ""},
 			{"Stop", map[string]any{"last_assistant_message": "again"}, nil, ""},
 		}},
@@ -114,6 +116,8 @@ func TestHooks(t *testing.T) {
 			{"SessionStart", map[string]any{"source": "startup"}, []protocol.Report{{Event: protocol.ReportReady}}, "日本"},
 			{"SessionStart", map[string]any{"source": "resume"}, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, "日本"},
+			{"AfterTool", map[string]any{"tool_name": "read_file", "tool_input": map[string]any{"file_path": "a.go"}}, []protocol.Report{
+				{Event: protocol.ReportProgress, Req: "abc123"}, {Event: protocol.ReportSource, Req: "abc123", Text: "a.go"}}, ""},
 			{"AfterAgent", map[string]any{"prompt_response": "of an earlier turn"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "its turn ended without an answer"}}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"AfterAgent", map[string]any{"said": []string{"user", prompt("abc123"), "gemini", "let me see", "gemini", "yes"}},
@@ -131,6 +135,9 @@ func TestHooks(t *testing.T) {
 		{"events of a plugin", config.HooksOpenCode, []hookCall{
 			{"ready", nil, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"tool", map[string]any{"session": "s", "tool_name": "read", "tool_input": map[string]any{"filePath": "/p/a.go"}}, []protocol.Report{
+				{Event: protocol.ReportProgress, Req: "abc123"}, {Event: protocol.ReportSource, Req: "abc123", Text: "/p/a.go"}}, ""},
+			{"tool", map[string]any{"session": "s", "tool_name": "bash", "tool_input": map[string]any{"command": "ls"}}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123"}}, ""},
 			{"failed", map[string]any{"session": "s", "text": "aborted"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: aborted"}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"answer", map[string]any{"session": "s", "text": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},

@@ -41,9 +41,10 @@ type turn struct {
 	recorded protocol.StepName
 	partial  string
 	words    words
-	forgot   bool // the program has begun a new conversation for this request
-	quiet    bool // output was seen and has ended, so that a look is no torn frame
-	accepted bool // by the channel
+	sources  []string // files that the program has read
+	quiet    bool     // output was seen and has ended, so that a look is no torn frame
+	accepted bool     // by the channel
+	forgot   bool     // the program has begun a new conversation for this request
 	report   *protocol.Report
 }
 
@@ -74,7 +75,9 @@ func (a *Agent) exchange(ctx context.Context, r Request, record Recorder) (Answe
 	if err := t.deliver(ctx); err != nil {
 		return Answer{}, err
 	}
-	return t.await(ctx)
+	answer, err := t.await(ctx)
+	answer.Sources = t.sources
+	return answer, err
 }
 
 // deliver brings the prompt to the agent, from wherever it stands.
@@ -194,6 +197,8 @@ func (t *turn) note(r protocol.Report) {
 	switch r.Event {
 	case protocol.ReportPart:
 		t.hearPart(r)
+	case protocol.ReportSource:
+		t.sources = append(t.sources, r.Text)
 	case protocol.ReportAnswer, protocol.ReportFailed, protocol.ReportWall:
 		t.report = &r
 	}

@@ -149,9 +149,17 @@ func (v *sessionView) frames(e protocol.Entry) []frame {
 	delete(v.open, m.Header.CorrelationID)
 	out := []frame{v.win.frame(evMessage, messagePayload{
 		Content: m.Text(), Format: "text", Task: m.Header.CorrelationID, Session: v.win.name,
-		Metadata: messageMetadata{SourceDocuments: []string{}, LatencyMS: a.Closing.LatencyMS},
+		Metadata: messageMetadata{SourceDocuments: sourcesOf(m), LatencyMS: a.Closing.LatencyMS},
 	})}
 	return append(out, v.state())
+}
+
+// sourcesOf are the files that an answer rests on.
+func sourcesOf(m protocol.Message) []string {
+	if r, ok := m.Payload.(*protocol.ResponsePayload); ok {
+		return list(r.Sources)
+	}
+	return []string{}
 }
 
 func (v *sessionView) moved(state, agent, task string) []frame {

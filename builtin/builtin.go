@@ -47,6 +47,12 @@ type Meter interface {
 	Spent() []protocol.Usage
 }
 
+// Scholar is a brain that knows on which files its reply rests.
+type Scholar interface {
+	// Sources tells those of the last reply, once.
+	Sources() []string
+}
+
 // Author is a brain whose reply can be read while it is being written: it hands
 // out each piece as soon as it has it, and all of them together are the reply,
 // but for a marker at its end.
@@ -260,6 +266,13 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 		full += "\n"
 	}
 	full += a.Marker
+	if scholar, ok := a.Brain.(Scholar); ok {
+		for _, path := range scholar.Sources() {
+			if err := a.report(protocol.ReportSource, p.Req, path); err != nil {
+				return err
+			}
+		}
+	}
 	if err := a.report(protocol.ReportAnswer, p.Req, full); err != nil {
 		return err
 	}

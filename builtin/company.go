@@ -31,10 +31,13 @@ type Desk struct {
 	Team  []Member
 	Code  string // the folder that is investigated
 	Files string // the folder for memory, reports and what did not fit a prompt
+
+	cited *[]string // what the report at hand rests on
 }
 
 // Investigator picks the brain of a role.
 func Investigator(d Desk) Brain {
+	d.cited = new([]string)
 	switch d.Role.Rank() {
 	case protocol.RankBoss:
 		return listener{d, boss{d}}
@@ -58,6 +61,21 @@ func (l listener) Reply(ctx context.Context, p protocol.Prompt, say func(string)
 		return "I could not delegate:\n" + noMention(p.Body), nil
 	}
 	return l.brain.Reply(ctx, p, say)
+}
+
+// Sources are the files that the last report rests on.
+func (l listener) Sources() []string {
+	cited := *l.cited
+	*l.cited = nil
+	return cited
+}
+
+// tell words a report and keeps in mind what it rests on.
+func (d Desk) tell(r investigate.Report) string {
+	if d.cited != nil {
+		*d.cited = r.Sources()
+	}
+	return r.Markdown()
 }
 
 // boss passes the question on and reports what comes back.
@@ -87,7 +105,7 @@ func (d Desk) alone(ctx context.Context, question string, say func(string)) (str
 	if err != nil {
 		return "", err
 	}
-	return report.Markdown(), nil
+	return d.tell(report), nil
 }
 
 // find returns the first member of a rank.

@@ -121,6 +121,14 @@ func (d *Drill) Spent() []protocol.Usage {
 	return out
 }
 
+// Sources are those of the brain it stands before.
+func (d *Drill) Sources() []string {
+	if scholar, ok := d.Else.(Scholar); ok {
+		return scholar.Sources()
+	}
+	return nil
+}
+
 func (d *Drill) shell(ctx context.Context, command string) (string, error) {
 	switch {
 	case d.Shell == nil:

@@ -124,7 +124,7 @@ func (m manager) goOn(ctx context.Context, in *inquiry, say func(string)) (strin
 	if err := m.forget(); err != nil {
 		return "", err
 	}
-	return report.Markdown(), ctx.Err()
+	return m.tell(report), ctx.Err()
 }
 
 // ready takes the waiting steps whose forerunners are done, refined by what

@@ -249,7 +249,7 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	}
 	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 		if err == nil {
-			return l.Settle(d, ledger.Answer{Text: answer.Text, Evidence: answer.Evidence, Truncated: answer.Truncated}, now)
+			return l.Settle(d, ledger.Answer{Text: answer.Text, Evidence: answer.Evidence, Truncated: answer.Truncated, Sources: w.sources(answer)}, now)
 		}
 		w.log.Info().Str("req", d.Req).Err(err).Msg("attempt ended without an answer")
 		return l.Fail(d, failure(err), now)

@@ -32,6 +32,26 @@ type Report struct {
 	Elapsed   time.Duration  `json:"elapsed,omitempty"`
 }
 
+// Sources are the files that the report rests on, each once: those its answer
+// names, then those with the places it lists.
+func (r Report) Sources() []string {
+	var paths []string
+	add := func(path string) {
+		if path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, claim := range r.Answer {
+		for _, ref := range claim.Refs {
+			add(ref.Path)
+		}
+	}
+	for _, place := range r.Places {
+		add(place.Path)
+	}
+	return paths
+}
+
 // Claim is one statement of the answer with its evidence.
 type Claim struct {
 	Text string `json:"text"`

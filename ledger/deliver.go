@@ -290,6 +290,7 @@ func (l *Ledger) applyAnswered(e protocol.Entry, p *parcel, s *protocol.Step) bo
 		return true
 	}
 	l.mark(e, n, s)
+	n.Sources = merged(n.Sources, s.Sources)
 	n.Turns++
 	if n.open() {
 		n.Recorded = &Answer{Text: s.Text, Evidence: l.word(s.Evidence), Truncated: s.Truncated}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,9 +12,10 @@ import (
 
 // Answer is what an agent said at the end of a turn.
 type Answer struct {
-	Text      string `json:"text"`
-	Evidence  string `json:"evidence,omitempty"`
-	Truncated bool   `json:"truncated,omitempty"`
+	Text      string   `json:"text"`
+	Evidence  string   `json:"evidence,omitempty"`
+	Truncated bool     `json:"truncated,omitempty"`
+	Sources   []string `json:"sources,omitempty"` // files that it rests on
 }
 
 // Failure is the end of an attempt without an answer.
@@ -40,7 +42,7 @@ func (l *Ledger) Settle(d Delivery, a Answer, now time.Time) []protocol.Entry {
 		return nil
 	}
 	s := d.step(protocol.Answered)
-	s.Evidence, s.Truncated, s.Text = a.Evidence, a.Truncated, a.Text
+	s.Evidence, s.Truncated, s.Text, s.Sources = a.Evidence, a.Truncated, a.Text, a.Sources
 	n := p.node
 	if n == nil || !n.open() || n.Doom != nil {
 		return []protocol.Entry{stepEntry(now, s)}
@@ -162,10 +164,26 @@ func (l *Ledger) refusal(n *node, f *protocol.Fault, ordinal int, now time.Time)
 
 // response makes the message that ends a task well.
 func (l *Ledger) response(n *node, a Answer, now time.Time) protocol.Entry {
-	e := l.make(now, n, derive("response", n.ID, n.Claims), protocol.Answer(protocol.Success, a.Text))
+	payload := protocol.Answer(protocol.Success, a.Text)
+	payload.Sources = merged(n.Sources, a.Sources)
+	e := l.make(now, n, derive("response", n.ID, n.Claims), payload)
 	e.Message.Closing = n.closing(protocol.Success, now)
 	e.Message.Closing.Evidence, e.Message.Closing.Truncated = a.Evidence, a.Truncated
 	return e
+}
+
+// mostSources bounds what is named as the sources of one task.
+const mostSources = 200
+
+// merged are the sources of both, each once.
+func merged(have, more []string) []string {
+	out := slices.Clone(have)
+	for _, s := range more {
+		if len(out) < mostSources && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // failure makes the message that ends a task badly.

@@ -38,6 +38,7 @@ type node struct {
 	Doom      *verdict           `json:"doom,omitempty"`     // decided, but not yet said in the stream
 	Recorded  *Answer            `json:"recorded,omitempty"` // an answer that waits for delegates
 	Results   []result           `json:"results,omitempty"`  // of delegates, not yet typed
+	Sources   []string           `json:"sources,omitempty"`  // what its turns and its delegates rest on
 
 	Turns    int   `json:"turns,omitempty"`   // answers since the last fresh start
 	Claims   int   `json:"claims,omitempty"`  // deliveries claimed, ever
@@ -217,6 +218,9 @@ func (l *Ledger) handUp(e protocol.Entry, a *protocol.Accepted, n *node) {
 		p.openKids--
 		p.doneKids++
 		p.Progress = max(p.Progress, 20+70*p.doneKids/len(p.kids))
+		if r, ok := a.Message.Payload.(*protocol.ResponsePayload); ok {
+			p.Sources = merged(p.Sources, r.Sources)
+		}
 	}
 	switch {
 	case n.Collected:

@@ -98,6 +98,8 @@ type Step struct {
 	// Until is when a quota or a rate limit ends that ended the attempt, where
 	// that is known.
 	Until time.Time `json:"until,omitzero"`
+	// Sources are the files that the turn has read.
+	Sources []string `json:"sources,omitempty"`
 	// Text is the partial answer of a failed attempt, or an answer that
 	// delegated or belongs to an event: one that no message carries.
 	Text      string `json:"text,omitempty"`

@@ -32,6 +32,9 @@ type ResponsePayload struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   *ErrorPayload   `json:"error,omitempty"`
 	Metrics *Cost           `json:"metrics,omitempty"`
+	// Sources are the files that the result rests on, below the company's
+	// folder by their relative paths.
+	Sources []string `json:"sources,omitempty"`
 }
 
 // Status is the outcome in a response.

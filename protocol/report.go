@@ -14,6 +14,7 @@ const (
 	ReportAccepted ReportEvent = "accepted" // it has taken the prompt Req
 	ReportProgress ReportEvent = "progress" // it is still at work on Req
 	ReportPart     ReportEvent = "part"     // the answer to Req is Text from the byte Offset on, so far
+	ReportSource   ReportEvent = "source"   // the answer to Req rests on the file Text, among others
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which

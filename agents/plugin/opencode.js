@@ -109,8 +109,8 @@ const hooks = (client) => ({
     if (tag) begin(tag[1])
     if (asked.length === 1) await tell("prompt", { session: conversation, text: prompt.text })
   },
-  "tool.execute.before": async () => {
-    await tell("tool", { session: conversation })
+  "tool.execute.before": async (input, output) => {
+    await tell("tool", { session: conversation, tool_name: input.tool, tool_input: output.args })
   },
   event: async ({ event }) => {
     if (event.type !== "session.idle") return write(event)
