@@ -20,22 +20,18 @@ import (
 const maxHook = 16 << 20
 
 // newHookCommand is what an agent program runs to tell about itself: the hook's
-// data comes on stdin, or as the last argument where the program does it so.
+// data comes on stdin.
 //
 //	the program -> hook -> the pane's spool -> the hub, now or when it is back
 func newHookCommand(a *app) *cobra.Command {
 	var program string
 	c := &cobra.Command{
-		Use:    "hook EVENT [DATA]",
+		Use:    "hook EVENT",
 		Short:  "Take in what an agent program tells",
 		Hidden: true,
-		Args:   cobra.RangeArgs(1, 2),
+		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			data := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in, maxHook)) }
-			if len(args) == 2 {
-				data = func() ([]byte, error) { return []byte(args[1]), nil }
-			}
-			runHook(c.Context(), a, program, args[0], data)
+			runHook(c.Context(), a, program, args[0])
 			return nil // a hook never fails its program
 		},
 	}
@@ -45,8 +41,8 @@ func newHookCommand(a *app) *cobra.Command {
 
 // runHook takes in one hook. What goes wrong is written beside the program's
 // file, for whoever repairs the house.
-func runHook(ctx context.Context, a *app, file, event string, read func() ([]byte, error)) {
-	if err := hook(ctx, a, file, event, read); err != nil {
+func runHook(ctx context.Context, a *app, file, event string) {
+	if err := hook(ctx, a, file, event); err != nil {
 		log, openErr := os.OpenFile(filepath.Join(filepath.Dir(file), "hooks.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if openErr != nil {
 			return
@@ -56,12 +52,12 @@ func runHook(ctx context.Context, a *app, file, event string, read func() ([]byt
 	}
 }
 
-func hook(ctx context.Context, a *app, file, event string, read func() ([]byte, error)) error {
+func hook(ctx context.Context, a *app, file, event string) error {
 	p, err := agents.LoadProgram(file)
 	if err != nil {
 		return err
 	}
-	data, err := read()
+	data, err := io.ReadAll(io.LimitReader(a.in, maxHook))
 	if err != nil {
 		return fmt.Errorf("read the hook's data: %w", err)
 	}
