@@ -47,7 +47,7 @@ func (t *turn) ready(ctx context.Context) error {
 			return failure(protocol.CodeNotSubmitted, true, "it was not ready for a prompt: %s", f.Reason)
 		}
 		// A still screen may be what is waited for, and nothing wakes us then.
-		if err := t.attend(ctx, t.opts.Tick/2); err != nil {
+		if err := t.attend(ctx, min(t.opts.Tick, restful)/2); err != nil {
 			return untyped(err)
 		}
 	}

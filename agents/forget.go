@@ -71,7 +71,7 @@ func (t *turn) forget(ctx context.Context) error {
 // command.
 func (t *turn) forgotten(ctx context.Context, greeted int) (bool, error) {
 	for end := time.Now().Add(forgetting); time.Now().Before(end); {
-		if err := t.attend(ctx, t.opts.Tick/2); err != nil {
+		if err := t.attend(ctx, min(t.opts.Tick, restful)/2); err != nil {
 			return false, err
 		}
 		if t.eye.greeted > greeted {

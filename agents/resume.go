@@ -84,7 +84,7 @@ func (t *turn) goOn(ctx context.Context, s Screen, v view) error {
 			return failure(protocol.CodeUndecidable, false,
 				"the prompt was typed, but the screen does not show whether it was submitted; look at the pane: orchestrator-cc attach %s", t.opts.Name)
 		}
-		err := t.attend(ctx, t.opts.Tick/2)
+		err := t.attend(ctx, min(t.opts.Tick, restful)/2)
 		if err == nil {
 			s, v, err = t.see(ctx, resumeDepth)
 		}

@@ -229,7 +229,7 @@ func (a *Agent) misread(err error, now time.Time) {
 func (a *Agent) pace() (afterOutput, net time.Duration) {
 	switch a.Status().State {
 	case protocol.Starting:
-		return 50 * time.Millisecond, a.opts.Tick
+		return 50 * time.Millisecond, min(a.opts.Tick, restful) // a screen that rests prints nothing
 	case protocol.Idle, protocol.Dead:
 		return a.opts.Tick / 2, idleNet
 	}
