@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,13 +12,14 @@ import (
 // Agent is one agent at one terminal. Its methods may be called from any
 // goroutine; all of them leave the work to Run.
 type Agent struct {
-	opts   Options
-	marker marker
-	jobs   chan job
-	halts  chan halt
-	fresh  chan Terminal // the next terminal; a newer one replaces it
-	pokes  chan struct{}
-	ended  chan struct{}
+	opts    Options
+	marker  marker
+	jobs    chan job
+	halts   chan halt
+	answers chan keys
+	fresh   chan Terminal // the next terminal; a newer one replaces it
+	pokes   chan struct{}
+	ended   chan struct{}
 
 	mu     sync.Mutex
 	status Status
@@ -52,7 +52,7 @@ func New(t Terminal, o Options) *Agent {
 	now := time.Now()
 	return &Agent{
 		opts: o, marker: newMarker(o.Marker, o.MarkerLoose), term: t,
-		jobs: make(chan job), halts: make(chan halt), fresh: make(chan Terminal, 1),
+		jobs: make(chan job), halts: make(chan halt), answers: make(chan keys), fresh: make(chan Terminal, 1),
 		pokes: make(chan struct{}, 1), ended: make(chan struct{}),
 		status: Status{State: protocol.Starting, Since: now},
 		eye:    eye{spool: spool{path: o.Spool}, began: now},
@@ -77,6 +77,9 @@ func (a *Agent) Run(ctx context.Context) error {
 			a.serve(ctx, j)
 		case h := <-a.halts:
 			h.done <- a.halt(ctx, h.ctx)
+		case k := <-a.answers:
+			k.done <- a.answer(k, prompt{})
+			a.observe(ctx)
 		case t := <-a.fresh:
 			a.adopt(t)
 		case <-a.pokes:
@@ -219,10 +222,9 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 	}
 	switch {
 	case a.status.State != protocol.Waiting && a.status.Drift == "":
-		a.status.Screen = ""
+		a.status.Screen, a.status.Dialog = "", ""
 	case s.Visible != nil:
-		end := lastText(s.Visible) + 1
-		a.status.Screen = strings.Join(s.Visible[max(0, end-excerptRows):end], "\n")
+		a.status.Screen, a.status.Dialog = excerpt(s), dialogID(s)
 	}
 	if a.status.State != was.State {
 		a.status.Since = time.Now()

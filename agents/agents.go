@@ -84,6 +84,9 @@ type Options struct {
 	// OnChange is told of every new state or reason, on the goroutine that
 	// owns the agent: it must return soon and must not wait for the agent.
 	OnChange func(Status)
+	// Asks says that the program waits for a person's word on a tool call,
+	// which is asked for outside its pane; nil: it never does.
+	Asks func() bool
 	// OnTyped is told, likewise, what a person typed into the pane as a task;
 	// with an id, the program works on it already. The same report may come
 	// again after a restart.
@@ -104,6 +107,7 @@ type Status struct {
 	Request      string // the id of the exchange under way
 	Screen       string // what the person is to decide, while one is waited for, or what is not understood
 	Drift        string // what is not as the engine describes, "" while all is
+	Dialog       string // by which the dialog on that screen is known, see Answer
 }
 
 // Request is one prompt and how long its answer is waited for.
@@ -185,6 +189,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnWriting == nil {
 		o.OnWriting = func(protocol.Writing) {}
+	}
+	if o.Asks == nil {
+		o.Asks = func() bool { return false }
 	}
 	return o
 }

@@ -43,11 +43,18 @@ func (claude) start(p Program, m memory) (args, env []string, err error) {
 		}
 		hooks[event] = []matcher{{[]command{{"command", p.hookCommand(event), seconds}}}}
 	}
-	settings := filepath.Join(p.Folder, "settings.json")
-	if err := writeJSON(settings, map[string]any{"hooks": hooks}); err != nil {
+	settings, servers := filepath.Join(p.Folder, "settings.json"), filepath.Join(p.Folder, "mcp.json")
+	if err := writeJSON(settings, map[string]any{
+		"hooks": hooks, "permissions": map[string]any{"allow": []string{"mcp__" + mcpName}},
+	}); err != nil {
 		return nil, nil, err
 	}
-	args = []string{"--settings", settings}
+	if err := writeJSON(servers, map[string]any{"mcpServers": map[string]any{mcpName: map[string]any{
+		"command": p.Self, "args": []string{"mcp"}, "env": paneEnvironment(func(name string) string { return "${" + name + "}" }),
+	}}}); err != nil {
+		return nil, nil, err
+	}
+	args = []string{"--mcp-config", servers, "--settings", settings}
 	if slices.Contains(p.Command, "--session-id") || slices.Contains(p.Command, "--resume") || slices.Contains(p.Command, "--continue") {
 		return args, nil, nil // whoever configured it chose the conversation
 	}

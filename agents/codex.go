@@ -56,6 +56,8 @@ func (codex) start(p Program, m memory) (args, env []string, err error) {
 	if p.TrustHooks {
 		args = append(args, "-c", "hooks.state={"+strings.Join(trust, ",")+"}")
 	}
+	args = append(args, "-c", fmt.Sprintf(`mcp_servers.%s={command=%s,args=["mcp"],env_vars=%s,default_tools_approval_mode="approve"}`,
+		mcpName, mustJSON(p.Self), mustJSON(paneVariables())))
 	if p.Brief != "" {
 		// TOML's strings have JSON's escapes.
 		args = append(args, "-c", "developer_instructions="+string(mustJSON(p.Brief)))

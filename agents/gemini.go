@@ -37,7 +37,10 @@ func (gemini) start(p Program, m memory) (args, env []string, err error) {
 		hooks[event] = []matcher{{[]command{{"command", "orchestrator-cc", p.hookCommand(event), hookSeconds * 1000}}}}
 	}
 	defaults := filepath.Join(p.Folder, "defaults.json")
-	if err := writeJSON(defaults, map[string]any{"hooks": hooks, "hooksConfig": map[string]any{"enabled": true, "notifications": false}}); err != nil {
+	server := map[string]any{"command": p.Self, "args": []string{"mcp"}, "trust": true, "env": paneEnvironment(func(name string) string { return "$" + name })}
+	if err := writeJSON(defaults, map[string]any{
+		"hooks": hooks, "hooksConfig": map[string]any{"enabled": true, "notifications": false}, "mcpServers": map[string]any{mcpName: server},
+	}); err != nil {
 		return nil, nil, err
 	}
 	env = []string{"GEMINI_CLI_SYSTEM_DEFAULTS_PATH=" + defaults}

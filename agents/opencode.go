@@ -22,7 +22,13 @@ func (opencode) start(p Program, m memory) (args, env []string, err error) {
 	if err := os.WriteFile(plugin, opencodePlugin, 0o600); err != nil {
 		return nil, nil, err
 	}
-	more := map[string]any{"plugin": []string{"file://" + plugin}}
+	more := map[string]any{
+		"plugin": []string{"file://" + plugin},
+		"mcp": map[string]any{mcpName: map[string]any{
+			"type": "local", "enabled": true, "command": []string{p.Self, "mcp"},
+			"environment": paneEnvironment(func(name string) string { return "{env:" + name + "}" }),
+		}},
+	}
 	if p.Brief != "" {
 		brief := filepath.Join(p.Folder, "brief.md")
 		if err := os.WriteFile(brief, []byte(p.Brief), 0o600); err != nil {
@@ -50,7 +56,8 @@ func (m memory) bill(took []protocol.Usage) (reports []protocol.Report) {
 
 func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
-		Session, Text string
+		Session, Text, Permission string
+		Args                      json.RawMessage
 		toolCall
 		Took []protocol.Usage
 	}
@@ -67,6 +74,8 @@ func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, err
 		w := m.stop(p, in.Text)
 		w.Reports = append(m.bill(in.Took), w.Reports...)
 		return w, nil
+	case "permission":
+		return Word{Reports: m.alive(), Ask: &Question{Tool: in.Permission, Input: in.Args, Allow: []byte("once"), Deny: []byte("reject")}}, nil
 	case "failed":
 		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}

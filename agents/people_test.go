@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"errors"
 	"io"
 	"os/exec"
 	"strings"
@@ -166,7 +167,12 @@ func TestDialogIsLeftToAPerson(t *testing.T) {
 				t.Fatalf("got %+v, %v, want to wait for the person beyond the timeout", got.answer, got.err)
 			case <-time.After(2 * time.Second):
 			}
-			r.command("send-keys", "-t", r.info.ID, "1")
+			if err := r.agent.Answer(t.Context(), "another", []string{"2"}); !errors.Is(err, agents.ErrAnotherDialog) {
+				t.Errorf("answer to another dialog: got %v, want it refused", err)
+			}
+			if err := r.agent.Answer(t.Context(), r.agent.Status().Dialog, []string{"1"}); err != nil {
+				t.Fatal(err)
+			}
 			got := <-done
 			if want := "I need a tool.\nfine\n" + testMarker; got.err != nil || got.answer.Text != want {
 				t.Errorf("got %+v, %v, want %q", got.answer, got.err, want)

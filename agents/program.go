@@ -64,9 +64,9 @@ func skillOf(name string) skill {
 // from its screen.
 func Abilities(hooks string) string {
 	switch hooks {
-	case config.HooksClaude, config.HooksCodex:
+	case config.HooksClaude, config.HooksCodex, config.HooksOpenCode:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
-	case config.HooksGemini, config.HooksOpenCode:
+	case config.HooksGemini:
 		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
 	}
 	return "by its screen alone"

@@ -143,6 +143,9 @@ func (t *turn) rest(ctx context.Context, d time.Duration) (bool, error) {
 		return true, nil
 	case <-t.pokes:
 		return true, nil
+	case k := <-t.answers:
+		k.done <- t.answer(k, t.ours)
+		return true, nil
 	case h := <-t.halts:
 		return false, t.cut(ctx, h)
 	case term := <-t.fresh:

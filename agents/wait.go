@@ -149,10 +149,14 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 			return t.giveUp(ctx, failure(protocol.CodeNotAccepted, false, "no sign that it took the prompt within %s of Enter", t.opts.AckTimeout))
 		}
 	}
-	if v.dialog {
+	switch {
+	case t.opts.Asks():
+		t.life = now
+		t.set(asking, "it asks for a tool, see orchestrator-cc inbox", s)
+	case v.dialog:
 		t.life = now
 		t.set(asking, obstacle(s, v), s)
-	} else {
+	default:
 		t.set(working, t.delay(now), s)
 	}
 	if f := t.overdue(now); f != nil {

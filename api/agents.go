@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ type inboxPath struct {
 type inboxAnswer struct {
 	ID   string `path:"id" doc:"the id shown by GET /inbox, or the beginning of it"`
 	Body struct {
-		Text string `json:"text" minLength:"1"`
+		Text   string   `json:"text,omitempty" doc:"for a task"`
+		Keys   []string `json:"keys,omitempty" maxItems:"20" doc:"for a dialog, by their tmux names"`
+		Dialog string   `json:"dialog,omitempty" doc:"the dialog that was seen, as GET /inbox names it; another one is not answered"`
 	}
 }
 
@@ -88,9 +91,14 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for tokens, which takes no text", item.ID).
 			Cure("orchestrator-cc approve %s", item.ID))
 	}
+	if item.Kind == protocol.InboxDialog {
+		return s.answerDialog(ctx, item, in.Body.Dialog, in.Body.Keys)
+	}
+	if in.Body.Text == "" {
+		return nil, refuse(protocol.Invalid("text", "is empty"))
+	}
 	if item.Task == "" {
-		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which is answered in its pane", item.Agent).
-			Cure("orchestrator-cc attach %s", item.Agent))
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s waits for no text", item.Agent).Cure("orchestrator-cc attach %s", item.Agent))
 	}
 	return s.command(ctx, item.Agent, protocol.Retry, order{Task: item.Task, Text: in.Body.Text})
 }
@@ -110,6 +118,32 @@ func (s *Server) allow(ctx context.Context, in *inboxPath) (*body[Receipt], erro
 		return s.command(ctx, item.Agent, protocol.Resume, order{Tokens: item.ID})
 	}
 	return s.command(ctx, item.Agent, protocol.Resume, order{})
+}
+
+// answerDialog presses a person's keys in a dialog, if it is still there, and
+// writes down who did it.
+func (s *Server) answerDialog(ctx context.Context, item protocol.InboxItem, dialog string, keys []string) (*body[Receipt], error) {
+	c := callerOf(ctx)
+	if err := s.person(c); err != nil {
+		return nil, refuse(err)
+	}
+	if len(keys) == 0 || dialog == "" {
+		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which takes keys", item.Agent).
+			Cure("orchestrator-cc answer %s --dialog %s --key Enter, or in its pane: orchestrator-cc attach %s", item.Agent, item.Dialog, item.Agent))
+	}
+	if err := s.hub.Answer(ctx, item.Agent, dialog, keys); err != nil {
+		return nil, refuse(err)
+	}
+	id := protocol.NewID()
+	what := map[string]any{
+		"agent": item.Agent, "keys": keys, "by": c.label(), "screen": item.Screen,
+		"text": fmt.Sprintf("%s pressed %s in the dialog of %s", c.label(), strings.Join(keys, " "), item.Agent),
+	}
+	err := s.record(ctx, protocol.Confirmation{}, protocol.EventDialogAnswered, what, id, protocol.FromUser(), protocol.FromHub())
+	if err != nil {
+		return nil, refuse(err)
+	}
+	return answer(Receipt{MessageID: id})
 }
 
 func (s *Server) inboxItem(c caller, id string) (protocol.InboxItem, error) {

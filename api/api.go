@@ -62,6 +62,11 @@ type Feed[F Follower] interface {
 	Follow(after uint64, task string) F
 }
 
+// Hand presses keys in the dialog that somebody has seen, and in no other.
+type Hand interface {
+	Answer(ctx context.Context, agent, dialog string, keys []string) error
+}
+
 // Stopper ends the hub in good order.
 type Stopper interface {
 	Stop()
@@ -72,6 +77,7 @@ type Desk interface {
 	Door
 	Views
 	Writers
+	Hand
 	Stopper
 	Waker
 }

@@ -182,6 +182,11 @@ func (c *Client) Answer(ctx context.Context, id, text string) (r Receipt, err er
 	return r, c.do(ctx, http.MethodPost, "/inbox/"+url.PathEscape(id)+"/answer", map[string]string{"text": text}, &r)
 }
 
+// Press answers the dialog in an agent's pane that somebody has seen.
+func (c *Client) Press(ctx context.Context, agent, dialog string, keys []string) (r Receipt, err error) {
+	return r, c.do(ctx, http.MethodPost, "/inbox/"+url.PathEscape(agent)+"/answer", map[string]any{"dialog": dialog, "keys": keys}, &r)
+}
+
 // Allow lets what has used its tokens go on with as many again.
 func (c *Client) Allow(ctx context.Context, id string) (r Receipt, err error) {
 	return r, c.do(ctx, http.MethodPost, "/inbox/"+url.PathEscape(id)+"/allow", nil, &r)

@@ -70,7 +70,7 @@ func (s *Server) postMessage(ctx context.Context, in *postMessage) (*body[Receip
 
 // reserved tells the events that only the hub writes.
 func reserved(event string) bool {
-	return event == protocol.EventConfirmationRequest || event == protocol.EventConfirmationAnswer || event == protocol.EventRuleRevoked
+	return event == protocol.EventConfirmationRequest || event == protocol.EventConfirmationAnswer || event == protocol.EventRuleRevoked || event == protocol.EventDialogAnswered
 }
 
 // mayPost keeps everybody from answering what agents ask by a message of their

@@ -186,7 +186,7 @@ func (v *sessionView) event(a *protocol.Accepted, p *protocol.EventPayload) []fr
 			return v.moved(stateExecuting, "", a.Task)
 		}
 		return v.moved(stateThinking, "", a.Task)
-	case protocol.EventRuleRevoked:
+	case protocol.EventRuleRevoked, protocol.EventDialogAnswered:
 		return nil
 	}
 	if a.Session != "" && a.Message.From() == protocol.User {

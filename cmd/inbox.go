@@ -117,6 +117,10 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		b.WriteString("  look at its pane: orchestrator-cc attach " + item.Agent + ", and at its program: orchestrator-cc doctor\n")
 		return b.String()
 	}
+	if item.Kind == protocol.InboxDialog && item.Dialog != "" {
+		b.WriteString("  answer it: orchestrator-cc answer " + item.Agent + " --dialog " + item.Dialog + " --key KEY, or in its pane: attach " + item.Agent + "\n")
+		return b.String()
+	}
 	if item.Kind == protocol.InboxDialog || item.Task == "" {
 		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")
 		return b.String()

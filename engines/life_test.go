@@ -252,7 +252,11 @@ func TestTrustDialog(t *testing.T) {
 			if n := len(received(c.model)); n != 0 {
 				t.Errorf("got %d prompts at the model before the person decided, want 0", n)
 			}
-			c.tmux(append([]string{"send-keys", "-t", "=test:0.0"}, p.consent...)...)
+			args := []string{"answer", specialist, "--dialog", c.dialog()}
+			for _, key := range p.consent {
+				args = append(args, "--key", key)
+			}
+			c.must(args...)
 			if r := c.finish(done); r.out != "はい。\n"+marker+"\n" {
 				t.Errorf("after the dialog: got %q, want the answer\n%s", r.out, r.err)
 			}
@@ -290,4 +294,22 @@ func TestUserFilesStay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// dialog is the one dialog that the inbox shows, by its id.
+func (c *company) dialog() (id string) {
+	c.t.Helper()
+	c.wait("dialog in the inbox", func() bool {
+		var list struct{ Inbox []protocol.InboxItem }
+		if err := json.Unmarshal([]byte(c.must("inbox", "--json")), &list); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, item := range list.Inbox {
+			if item.Kind == protocol.InboxDialog {
+				id = item.Dialog
+			}
+		}
+		return id != ""
+	})
+	return id
 }

@@ -122,6 +122,7 @@ func opencode() program {
 		files: []string{".config/opencode/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{
+				"permission": map[string]any{"bash": "ask"},
 				"autoupdate": false, "model": "loopback/m", "small_model": "loopback/m", "share": "disabled",
 				"provider": map[string]any{"loopback": map[string]any{
 					"npm": "@ai-sdk/openai-compatible", "name": "loopback",
@@ -131,6 +132,10 @@ func opencode() program {
 			}))
 			return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 		},
+		shell: func(command string) (string, any) {
+			return "bash", map[string]any{"command": command, "description": "a test"}
+		},
+		asks: "bash",
 	}
 }
 

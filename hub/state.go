@@ -102,14 +102,22 @@ func clock(at time.Time) string {
 	return at.Format("Jan 2 15:04")
 }
 
-// screen is what a person has to decide on, while the agent waits for one.
-func (w *worker) screen() string {
+// asks says that a tool call of the agent waits for a person's word.
+func (w *worker) asks() (yes bool) {
+	w.book.read(func(l *ledger.Ledger) { yes = l.Asks(w.Name) })
+	return yes
+}
+
+// screen is what a person has to decide on, while the agent waits for one, and
+// by what it is known.
+func (w *worker) screen() (text, dialog string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.agent == nil {
-		return ""
+		return "", ""
 	}
-	return w.agent.Status().Screen
+	now := w.agent.Status()
+	return now.Screen, now.Dialog
 }
 
 // item is what the inbox says of an agent, where there is something to do for
@@ -118,6 +126,9 @@ func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
 	kind := ""
 	switch s.State {
 	case protocol.Waiting:
+		if w.asks() {
+			break // what it asks stands in the inbox by itself
+		}
 		kind = protocol.InboxDialog
 	case protocol.Limited:
 		kind = protocol.InboxLimited
@@ -127,8 +138,9 @@ func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
 	if kind == "" && s.Drift != "" {
 		kind = protocol.InboxDegraded
 	}
+	screen, dialog := w.screen()
 	return protocol.InboxItem{
 		ID: w.Name, Kind: kind, Agent: w.Name, Task: s.Task,
-		Text: s.Reason, Since: s.Since, Until: s.Until, Screen: w.screen(),
+		Text: s.Reason, Since: s.Since, Until: s.Until, Screen: screen, Dialog: dialog,
 	}, kind != ""
 }

@@ -5,11 +5,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"orchestrator-cc/agents"
 	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
 )
@@ -151,6 +153,20 @@ func (h *Hub) Poke(agent string) {
 func (h *Hub) Metrics() (m protocol.Metrics) {
 	h.book.read(func(l *ledger.Ledger) { m = l.Metrics() })
 	return m
+}
+
+// Answer presses keys in the dialog of an agent's pane that somebody has seen,
+// and in no other.
+func (h *Hub) Answer(ctx context.Context, agent, dialog string, keys []string) error {
+	w := h.workers[agent]
+	if w == nil || w.agent == nil {
+		return protocol.Faultf(protocol.CodeUnknownAgent, "there is no agent %q at a pane", agent)
+	}
+	err := w.agent.Answer(ctx, dialog, keys)
+	if errors.Is(err, agents.ErrAnotherDialog) {
+		return protocol.Faultf(protocol.CodeConflict, "%s: %v", agent, err).Cure("look again: orchestrator-cc inbox")
+	}
+	return err
 }
 
 // Approvals is what agents asked for and people decided, and up to where.

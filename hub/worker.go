@@ -66,7 +66,7 @@ func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	w.agent = agents.New(terminal{pane}, agents.Options{
 		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
 		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
-		Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add, OnWriting: w.onWriting,
+		Asks: w.asks, Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add, OnWriting: w.onWriting,
 	})
 	close(w.seated)
 }

@@ -206,3 +206,10 @@ func (l *Ledger) PausedAgents() []string {
 
 // Approvals is what agents asked for and people decided.
 func (l *Ledger) Approvals() protocol.Approvals { return l.approvals.Clone() }
+
+// Asks says that a tool call of an agent waits for a person.
+func (l *Ledger) Asks(agent string) bool {
+	return slices.ContainsFunc(l.approvals.Items, func(c protocol.Confirmation) bool {
+		return c.Agent == agent && c.State == protocol.ConfirmationPending
+	})
+}

@@ -11,6 +11,7 @@ const (
 	EventConfirmationRequest = "confirmation_request"
 	EventConfirmationAnswer  = "confirmation_answer"
 	EventRuleRevoked         = "confirmation_rule_revoked"
+	EventDialogAnswered      = "dialog_answered"
 )
 
 // ConfirmationState is where a confirmation stands.

@@ -108,7 +108,8 @@ type InboxItem struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until,omitzero"` // of limited: when it is over by itself
 	Screen string    `json:"screen,omitempty"`
-	Rule   string    `json:"rule,omitempty"` // what is decided with --for task or --for agent
+	Dialog string    `json:"dialog,omitempty"` // by which the dialog on the screen is known
+	Rule   string    `json:"rule,omitempty"`   // what is decided with --for task or --for agent
 }
 
 // Health is the state of the hub itself.

@@ -54,6 +54,37 @@ function tellPart() {
   appendFile(process.env.ORCHESTRATOR_CC_SPOOL, JSON.stringify(part) + "\n", () => {})
 }
 
+// open are the questions that a person may answer outside this program, and the
+// hook that waits for each.
+const open = new Map()
+
+// ask lets a person decide on a tool call. Without a decision the dialog stays,
+// and whoever answers that one ends the hook.
+function ask(client, { id, sessionID, permission, patterns, metadata }) {
+  const child = spawn(self, ["hook", "--program", program, "permission"], { stdio: ["pipe", "pipe", "ignore"] })
+  open.set(id, child)
+  let verdict = ""
+  child.stdout.on("data", (text) => (verdict += text))
+  child.on("error", () => {})
+  child.on("close", async () => {
+    if (open.delete(id) && verdict) {
+      // A refusal without words would end the turn; with them the model is told.
+      const body = verdict === "reject" ? { reply: verdict, message: "A person has denied this." } : { reply: verdict }
+      await client._client.post({ url: `/permission/${id}/reply`, body, headers: { "Content-Type": "application/json" } })
+    }
+  })
+  child.stdin.on("error", () => {})
+  child.stdin.end(JSON.stringify({ session: sessionID, permission, args: { ...metadata, ...wanted(permission, patterns) } }))
+}
+
+// wanted is what a call is about where its details do not say it.
+const wanted = (permission, patterns) => (permission === "bash" ? { command: patterns.join("\n") } : { patterns })
+
+function answered(id) {
+  const child = open.get(id)
+  if (open.delete(id)) child.kill()
+}
+
 const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("")
 
 // took is what each answer of a conversation took, those told before left out.
@@ -113,6 +144,8 @@ const hooks = (client) => ({
     await tell("tool", { session: conversation, tool_name: input.tool, tool_input: output.args })
   },
   event: async ({ event }) => {
+    if (event.type === "permission.asked") return ask(client, event.properties)
+    if (event.type === "permission.replied") return answered(event.properties.requestID)
     if (event.type !== "session.idle") return write(event)
     const session = event.properties.sessionID
     if (session === conversation) begin("")

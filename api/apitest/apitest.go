@@ -206,6 +206,14 @@ func (h *Hub) Metrics() protocol.Metrics {
 	return m
 }
 
+// Answer knows one dialog, "d1".
+func (h *Hub) Answer(_ context.Context, agent, dialog string, _ []string) error {
+	if dialog != "d1" {
+		return protocol.Faultf(protocol.CodeConflict, "%s shows another dialog", agent)
+	}
+	return nil
+}
+
 // Approvals folds what was asked and decided.
 func (h *Hub) Approvals() (a protocol.Approvals, seq uint64) {
 	h.mu.Lock()

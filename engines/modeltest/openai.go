@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 )
 
 // id is unique enough among the tool calls of one conversation.
@@ -21,8 +22,11 @@ func readResponses(c *Call) error {
 			Output  json.RawMessage `json:"output"`
 		} `json:"input"`
 		Tools []struct {
-			Type string `json:"type"`
-			Name string `json:"name"`
+			Type  string `json:"type"`
+			Name  string `json:"name"`
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"` // of a namespace
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(c.Body, &body); err != nil {
@@ -43,10 +47,18 @@ func readResponses(c *Call) error {
 		if t.Name == "" {
 			t.Name = t.Type
 		}
-		c.Tools = append(c.Tools, t.Name)
+		for _, inner := range t.Tools {
+			c.Tools = append(c.Tools, t.Name+namespaced+inner.Name)
+		}
+		if len(t.Tools) == 0 {
+			c.Tools = append(c.Tools, t.Name)
+		}
 	}
 	return nil
 }
+
+// namespaced stands between a namespace and the tool in it.
+const namespaced = "/"
 
 func writeResponses(s *stream, c Call, t Turn) {
 	took := t.took()
@@ -70,6 +82,9 @@ func writeResponses(s *stream, c Call, t Turn) {
 	}
 	if t.Tool != nil {
 		call := obj{"type": "function_call", "id": "fc_" + id(), "call_id": "call_" + id(), "name": t.Tool.Name, "arguments": t.Tool.arguments(), "status": "completed"}
+		if space, name, found := strings.Cut(t.Tool.Name, namespaced); found {
+			call["namespace"], call["name"] = space, name
+		}
 		s.event("response.output_item.added", obj{"type": "response.output_item.added", "output_index": len(output), "item": call})
 		s.event("response.output_item.done", obj{"type": "response.output_item.done", "output_index": len(output), "item": call})
 		output = append(output, call)

@@ -1,0 +1,75 @@
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// keys is a person's answer to the dialog in the pane.
+type keys struct {
+	ctx    context.Context
+	dialog string
+	press  []string
+	done   chan error
+}
+
+// ErrAnotherDialog says that the dialog which somebody answers is not, or no
+// longer, the one in the pane. Nothing was pressed.
+var ErrAnotherDialog = errors.New("the pane does not show this dialog any more")
+
+// Answer presses keys in the dialog that a person has seen, known by the id that
+// Status gives it, and in no other.
+func (a *Agent) Answer(ctx context.Context, dialog string, press []string) error {
+	k := keys{ctx: ctx, dialog: dialog, press: press, done: make(chan error, 1)}
+	select {
+	case a.answers <- k:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-a.ended:
+		return ErrStopped
+	}
+	select {
+	case err := <-k.done:
+		return err
+	case <-a.ended:
+		return ErrStopped
+	}
+}
+
+// answer looks once more and presses. The prompt is that of the turn under way,
+// whose echo is no dialog.
+func (a *Agent) answer(k keys, ours prompt) error {
+	s, err := a.look(k.ctx, 0)
+	if err != nil {
+		return fmt.Errorf("look at the dialog of %s: %w", a.opts.Name, err)
+	}
+	if v := a.opts.Engine.read(s, ours); !v.dialog || dialogID(s) != k.dialog {
+		return ErrAnotherDialog
+	}
+	if err := a.term.Press(k.ctx, k.press...); err != nil {
+		return fmt.Errorf("answer the dialog of %s: %w", a.opts.Name, err)
+	}
+	return nil
+}
+
+// excerpt is the lowest rows of a screen, enough to see a dialog whole.
+func excerpt(s Screen) string {
+	end := lastText(s.Visible) + 1
+	return strings.Join(s.Visible[max(0, end-excerptRows):end], "\n")
+}
+
+// dialogID tells dialogs apart by their text, in one process of the pane.
+// Numbers count something in many programs and are left out.
+func dialogID(s Screen) string {
+	text := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, excerpt(s))
+	sum := sha256.Sum256([]byte(s.Epoch + "\n" + strings.Join(strings.Fields(text), " ")))
+	return fmt.Sprintf("%x", sum[:4])
+}
