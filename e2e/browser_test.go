@@ -223,7 +223,7 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("scenario 1: got %q, want %q", question, want)
 	}
 	tool := b.eval(socketScript("/shell echo hello tool"))
-	if want := "waiting_for_input thinking shell:execute(CRITICAL) executing_tool message(hello tool) waiting_for_input"; tool != want {
+	if want := "waiting_for_input thinking shell:execute(INFO) executing_tool message(hello tool) waiting_for_input"; tool != want {
 		t.Errorf("scenario 2: got %q, want %q", tool, want)
 	}
 }
