@@ -101,9 +101,12 @@ func (m *Meter) read(path string, known memory, now time.Time) *account {
 }
 
 // prompt notes whose turn begins. What the program itself adds to a turn, in
-// tags of its own, belongs to that turn.
+// tags of its own, belongs to that turn, and so does our asking for a marker.
 func (c *account) prompt(text string) {
 	req, text := protocol.ParsePrompt(text).Req, strings.TrimSpace(text)
+	if strings.HasPrefix(text, forgotten) {
+		return
+	}
 	if req != "" || text != "" && !strings.HasPrefix(text, "<") {
 		c.req = req
 	}
