@@ -43,9 +43,11 @@ func (t *turn) hearPart(r protocol.Report) {
 }
 
 // seePart passes on what the screen shows of the answer. Only what stands
-// behind the request's own echo is: anything else may be of an earlier one.
+// behind the request's own echo is: anything else may be of an earlier one. A
+// program that fills the alternate screen draws boxes beside its words; where it
+// has a channel those come by it.
 func (t *turn) seePart(ctx context.Context, s Screen, seen sight) error {
-	if t.words.exact {
+	if t.words.exact || s.Alternate && t.opts.Engine.Channel {
 		return nil
 	}
 	if seen.region.found {

@@ -61,13 +61,13 @@ func TestSessionsAreForgotten(t *testing.T) {
 // An answer is read along while the model still writes: the program's own words
 // where it tells them, else what its screen shows.
 func TestAnswersAreReadAlong(t *testing.T) {
-	for _, p := range []program{claude(), opencode()} {
+	for _, p := range []program{claude(), codex(), opencode()} {
 		t.Run(p.name, func(t *testing.T) {
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
 			model.on("ゆっくり", func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
-				text := strings.Repeat("始まりの行です。\n\n", 15) + "終わり。\n" + protocol.Token(markerIn(call), asked.Req)
+				text := strings.Repeat("始まりの行です。\n\n", 60) + "終わり。\n" + protocol.Token(markerIn(call), asked.Req)
 				return modeltest.Turn{Text: text, Pace: 3 * time.Second}
 			})
 			done := c.background(specialist, "ゆっくり書いてください。")
