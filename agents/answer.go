@@ -5,8 +5,28 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
+
+// Answering is the answer to one kind of dialog.
+type Answering struct {
+	Dialog *regexp.Regexp // matches a row of it
+	Keys   []string
+}
+
+// AnswerTo is what the user has decided beforehand about the dialog that a
+// screen shows; nil leaves it to a person.
+func (e Engine) AnswerTo(screen string) []string {
+	rows := strings.Split(screen, "\n")
+	for _, a := range e.Answers {
+		if slices.ContainsFunc(rows, a.Dialog.MatchString) {
+			return a.Keys
+		}
+	}
+	return nil
+}
 
 // keys is a person's answer to the dialog in the pane.
 type keys struct {

@@ -17,6 +17,7 @@ type Engine struct {
 	Ready     []*regexp.Regexp // the program takes input; none: a quiet screen does
 	Busy      []*regexp.Regexp // it works
 	Dialog    []*regexp.Regexp // a question only a person may answer
+	Answers   []Answering      // dialogs that the user has answered beforehand
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
 	Footer    []*regexp.Regexp // drawn below a finished answer
 	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
@@ -62,6 +63,13 @@ func EngineOf(c config.Engine) (Engine, error) {
 			}
 			*list.to = append(*list.to, compiled)
 		}
+	}
+	for _, a := range c.Answers {
+		compiled, err := regexp.Compile(a.Dialog)
+		if err != nil {
+			return Engine{}, fmt.Errorf("engine %s: answers pattern: %w", c.Name, err)
+		}
+		e.Answers = append(e.Answers, Answering{Dialog: compiled, Keys: a.Keys})
 	}
 	return e, nil
 }

@@ -261,11 +261,14 @@ func waysIn(hub protocol.Health, agents []protocol.AgentStatus) string {
 	if hub.Socket == config.SocketDefault {
 		tmuxWay = fmt.Sprintf("tmux attach -t %s", hub.Session)
 	}
-	first := "grand_boss"
+	first, answer := "grand_boss", ""
 	if len(agents) > 0 {
 		first = agents[0].Name
 	}
-	return fmt.Sprintf(`give work   orchestrator-cc send %s "your task"
+	if slices.ContainsFunc(agents, func(a protocol.AgentStatus) bool { return a.State == protocol.Waiting }) {
+		answer = "answer      orchestrator-cc inbox    (what waits for you, and how to answer it)\n"
+	}
+	return answer + fmt.Sprintf(`give work   orchestrator-cc send %s "your task"
 watch       orchestrator-cc attach   (or: %s; leave with Ctrl-b d)
 look        orchestrator-cc status
 end         orchestrator-cc down

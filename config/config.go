@@ -151,6 +151,7 @@ type Engine struct {
 	Ready       []string // regexps: a line that shows that the program takes input; none: a quiet screen does
 	Busy        []string // regexps: a line that is there only while it works
 	Dialog      []string // regexps: a line of a question that only a person may answer
+	Answers     []DialogAnswer
 	Composer    []string // regexps: the line in which a prompt is being typed
 	Footer      []string // regexps: a line that the program draws below a finished answer
 	Wall        []string // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
@@ -169,6 +170,13 @@ type Engine struct {
 	TrustHooks  bool          // our hooks need no review of a person's in a program that asks for one
 	Tested      string        // the program's version that this description was tested with
 	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others
+}
+
+// DialogAnswer is how the user has one kind of dialog answered without being
+// asked.
+type DialogAnswer struct {
+	Dialog string   // a regexp: a line of it
+	Keys   []string // by their tmux names
 }
 
 // How an engine is given its brief.

@@ -208,11 +208,20 @@ func words(dst *[]string) field {
 func patterns(dst *[]string) field {
 	return func(at cursor) {
 		words(dst)(at)
-		at.items(func(_ int, item cursor) {
-			if _, err := regexp.Compile(item.node.Value); err != nil {
-				item.wrong("see https://pkg.go.dev/regexp/syntax for what can be written", "%q is not a regular expression: %v", item.node.Value, err)
-			}
-		})
+		at.items(func(_ int, item cursor) { item.compiles() })
+	}
+}
+
+func pattern(dst *string) field {
+	return func(at cursor) {
+		text(dst)(at)
+		at.compiles()
+	}
+}
+
+func (c cursor) compiles() {
+	if _, err := regexp.Compile(c.node.Value); err != nil {
+		c.wrong("see https://pkg.go.dev/regexp/syntax for what can be written", "%q is not a regular expression: %v", c.node.Value, err)
 	}
 }
 

@@ -63,6 +63,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"ready":       patterns(&e.Ready),
 		"busy":        patterns(&e.Busy),
 		"dialog":      patterns(&e.Dialog),
+		"answers":     dialogAnswers(&e.Answers),
 		"composer":    patterns(&e.Composer),
 		"footer":      patterns(&e.Footer),
 		"wall":        patterns(&e.Wall),
@@ -85,6 +86,18 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 	return e
 }
 
+func dialogAnswers(dst *[]DialogAnswer) field {
+	return func(at cursor) {
+		list := []DialogAnswer{}
+		at.items(func(_ int, item cursor) {
+			var a DialogAnswer
+			item.object(fields{"dialog": pattern(&a.Dialog), "keys": words(&a.Keys)})
+			list = append(list, a)
+		})
+		*dst = list
+	}
+}
+
 // checkEngine looks at what only makes sense together.
 func (d *document) checkEngine(path string, e Engine) {
 	if e.Name == Auto || !engineName.MatchString(e.Name) {
@@ -101,6 +114,13 @@ func (d *document) checkEngine(path string, e Engine) {
 	}
 	d.checkKeys(path+".submit", e.Submit)
 	d.checkKeys(path+".interrupt", e.Interrupt)
+	for i, a := range e.Answers {
+		at := fmt.Sprintf("%s.answers[%d]", path, i)
+		if a.Dialog == "" {
+			d.complain(at, "add a line of the dialog, such as dialog: 'Do you trust'", "it does not say which dialog is meant")
+		}
+		d.checkKeys(at+".keys", a.Keys)
+	}
 	d.checkEnv(path+".env", slices.Collect(maps.Keys(e.Env)))
 	d.checkEnv(path+".unset", e.Unset)
 }

@@ -23,6 +23,7 @@ type worker struct {
 	log    zerolog.Logger
 	seated chan struct{} // closed once the agent has a pane
 	moved  chan struct{} // the agent's state changed; holds at most one notice
+	asked  chan struct{} // the same notice, for whoever answers dialogs
 	typed  chan struct{} // something was typed; holds at most one notice
 	usage  usage         // what its models took, and nobody has written down yet
 	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
@@ -48,7 +49,7 @@ var errCancelled = errors.New("cancelled")
 func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *worker {
 	return &worker{
 		Seat: s, book: b, log: log.With().Str("agent", s.Name).Logger(),
-		seated: make(chan struct{}), moved: make(chan struct{}, 1), redraw: redraw, typed: make(chan struct{}, 1),
+		seated: make(chan struct{}), moved: make(chan struct{}, 1), asked: make(chan struct{}, 1), redraw: redraw, typed: make(chan struct{}, 1),
 		usage: newUsage(),
 	}
 }
@@ -95,6 +96,7 @@ func (w *worker) poke() {
 func (w *worker) onChange(agents.Status) {
 	notify(w.moved)
 	notify(w.redraw)
+	notify(w.asked)
 	notify(w.usage.stirred)
 }
 
@@ -109,6 +111,7 @@ func (w *worker) run(ctx context.Context) error {
 	group.Go(func() error { return ignoreEnd(ctx, w.agent.Run(ctx)) })
 	group.Go(func() error { return ignoreEnd(ctx, w.loop(ctx)) })
 	group.Go(func() error { return w.takeTyped(ctx) })
+	group.Go(func() error { return w.answerDialogs(ctx) })
 	group.Go(func() error { return ignoreEnd(ctx, w.takeUsage(ctx)) })
 	return group.Wait()
 }
