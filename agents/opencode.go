@@ -71,8 +71,9 @@ func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, err
 		m.Session, m.Told, m.Resuming = in.Session, true, false
 		return Word{Reports: m.begin(in.Text, "")}, nil
 	case "answer":
+		bill := m.bill(in.Took) // while its request is known
 		w := m.stop(p, in.Text)
-		w.Reports = append(m.bill(in.Took), w.Reports...)
+		w.Reports = append(bill, w.Reports...)
 		return w, nil
 	case "permission":
 		return Word{Reports: m.alive(), Ask: &Question{Tool: in.Permission, Input: in.Args, Allow: []byte("once"), Deny: []byte("reject")}}, nil

@@ -141,7 +141,8 @@ func TestHooks(t *testing.T) {
 			{"failed", map[string]any{"session": "s", "text": "aborted"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: aborted"}}, ""},
 			{"prompt", map[string]any{"session": "s", "text": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"answer", map[string]any{"session": "s", "text": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
-			{"answer", map[string]any{"session": "s", "text": token}, []protocol.Report{answer("yes\n" + token)}, ""},
+			{"answer", map[string]any{"session": "s", "text": token, "took": []protocol.Usage{{ID: "u"}}},
+				[]protocol.Report{{Event: protocol.ReportUsage, Req: "abc123", Usage: &protocol.Usage{ID: "u"}}, answer("yes\n" + token)}, ""},
 		}},
 	}
 	for _, tt := range tests {
