@@ -28,7 +28,8 @@ func (s *Server) eventRoutes(api huma.API) {
 }
 
 func eventRoute(id, path, summary string) huma.Operation {
-	op := route(id, http.MethodGet, path, summary+": id is the sequence number, event the entry's kind, data the entry; between them, without an id, event part: how an answer goes on that is being written", ScopeRead)
+	op := route(id, http.MethodGet, path, summary+", as server-sent events", ScopeRead)
+	op.Description = "id is the sequence number, event the entry's kind, data the entry; between them, without an id, event part: how an answer goes on that is being written."
 	schema := &huma.Schema{Type: huma.TypeString}
 	op.Responses["200"] = &huma.Response{Description: "Entries", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: schema}}}
 	return op
