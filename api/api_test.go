@@ -138,6 +138,7 @@ func TestRoutes(t *testing.T) {
 		{"no such route", "GET", "/nowhere", "", nil, 404, `"code":"E_NOT_FOUND"`},
 		{"no such method", "DELETE", "/tasks", "", nil, 405, `"hint":"use GET"`},
 		{"no such method but one that takes back", "GET", "/confirmations/rules/r1", "", nil, 405, `"hint":"use DELETE"`},
+		{"no confirmations", "GET", "/confirmations", "", nil, 200, `"confirmations":[]`},
 		{"the description", "GET", "/openapi.json", "", nil, 200, `"/submit_task"`},
 	}
 	for _, tt := range tests {

@@ -63,7 +63,7 @@ func (s *Server) confirmationRoutes(api huma.API) {
 }
 
 func (s *Server) listConfirmations(ctx context.Context, _ *struct{}) (*body[ConfirmationList], error) {
-	return answer(ConfirmationList{Confirmations: s.confirmationsOf(callerOf(ctx))})
+	return answer(ConfirmationList{Confirmations: list(s.confirmationsOf(callerOf(ctx)))})
 }
 
 // confirmationsOf are those of the caller's session.
