@@ -35,11 +35,17 @@ agents:
 type web struct {
 	*company
 	url, key string
+	admin    string // a key that steers, where a test has made one
 }
 
 func newWeb(t testing.TB) *web {
 	t.Helper()
-	c := newProject(t, apiConfig)
+	return newProject(t, apiConfig).web()
+}
+
+// web starts a project's company and makes a key for it.
+func (c *company) web() *web {
+	c.t.Helper()
 	c.run("up", "--port", "0")
 	w := &web{company: c, key: strings.TrimSpace(c.run("keys", "add", "tester", "--scope", "read", "--scope", "submit", "--scope", "approve"))}
 	w.url = c.address()
