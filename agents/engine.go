@@ -20,6 +20,7 @@ type Engine struct {
 	Answers   []Answering      // dialogs that the user has answered beforehand
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
 	Footer    []*regexp.Regexp // drawn below a finished answer
+	Hint      []*regexp.Regexp // stands in the composer while nobody types
 	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
 	Failed    []*regexp.Regexp // says why a turn ended without an answer
 	Submit    []string         // keys; Enter
@@ -53,7 +54,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 	}{
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
 		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
-		{"wall", c.Wall, &e.Wall},
+		{"hint", c.Hint, &e.Hint}, {"wall", c.Wall, &e.Wall},
 		{"failed", c.Failed, &e.Failed},
 	} {
 		for _, pattern := range list.from {
@@ -142,6 +143,11 @@ func (e Engine) read(s Screen, ours prompt) view {
 	v.dialog = dialog >= 0 && (dialog > v.composer || s.Alternate && !v.ready)
 	if v.composer >= 0 {
 		e.readDraft(s, &v)
+	}
+	if matches(e.Hint, v.draft) {
+		// Wherever the cursor is: a program may park it anywhere in a pane
+		// that has not the focus.
+		v.draft, v.atStart, v.behind, v.below = "", true, false, false
 	}
 	return v
 }

@@ -99,6 +99,9 @@ type region struct {
 func locate(lines []string, ours prompt, before []string, m marker) region {
 	p := newPage(lines)
 	r := region{page: p}
+	if ours.id == "" {
+		return r // a person's own prompt, whose echo is not known
+	}
 	best := -1
 	for n, line := range lines {
 		if !strings.HasPrefix(strings.TrimLeft(line, gutter), "req-"+ours.id) || !ours.tagged(line) {

@@ -154,6 +154,7 @@ type Engine struct {
 	Answers     []DialogAnswer
 	Composer    []string // regexps: the line in which a prompt is being typed
 	Footer      []string // regexps: a line that the program draws below a finished answer
+	Hint        []string // regexps: what stands in the composer while nobody types
 	Wall        []string // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
 	Failed      []string // regexps: a line in which it says why a turn ended without an answer
 	Submit      []string // keys by their tmux names

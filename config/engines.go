@@ -66,6 +66,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"answers":     dialogAnswers(&e.Answers),
 		"composer":    patterns(&e.Composer),
 		"footer":      patterns(&e.Footer),
+		"hint":        patterns(&e.Hint),
 		"wall":        patterns(&e.Wall),
 		"failed":      patterns(&e.Failed),
 		"submit":      words(&e.Submit),
