@@ -143,6 +143,15 @@ func (c *company) write(name, text string) {
 	}
 }
 
+// copy puts a folder that lies beside the programs into the company's.
+func (c *company) copy(name, from string) {
+	c.t.Helper()
+	library := filepath.Join(filepath.Dir(os.Getenv(programsVariable)), from)
+	if err := os.CopyFS(filepath.Join(c.dir, name), os.DirFS(library)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 func yamlOf(p program, env map[string]string, agents string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cluster: {name: test, session_name: test}\nengine: %s\nlimits: {timeout: 120s}\nengines:\n  %s:\n%s    env:\n", p.name, p.name, p.settings)

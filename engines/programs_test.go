@@ -130,6 +130,7 @@ func opencode() program {
 					"models":  map[string]any{"m": map[string]any{"name": "m", "tool_call": true}},
 				}},
 			}))
+			c.copy("home/.config/opencode", "opencode-library")
 			return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 		},
 		shell: func(command string) (string, any) {

@@ -59,4 +59,16 @@ for program in "${@:-claude codex gemini opencode}"; do
     ln -sfn "$home/node_modules/.bin/$name" "$bin/$name"
   done
 done
+# OpenCode fetches this into each new home before it loads a plugin; tests give
+# it to their homes, so that five panes do not fetch it at the same time.
+library="$cache/opencode-library"
+version="$(package_of opencode)"
+version="${version##*@}"
+if [ "$(cat "$library/.complete" 2>/dev/null)" != "$version" ]; then
+  echo "installing @opencode-ai/plugin@$version" >&2
+  rm -rf "$library"
+  mkdir -p "$library"
+  npm install --prefix "$library" --save-exact --no-audit --no-fund --loglevel=error "@opencode-ai/plugin@$version" >&2
+  echo "$version" > "$library/.complete"
+fi
 echo "$bin"
