@@ -58,8 +58,15 @@ func (t *turn) stop(ctx context.Context) error {
 	if len(keys) == 0 {
 		return fmt.Errorf("engine %s has no interrupt key", t.opts.Engine.Name)
 	}
-	if err := t.press(ctx, keys); err != nil {
-		return rested(err)
+	for i, key := range keys {
+		if i > 0 { // keys in one write may be taken for another key
+			if err := t.attend(ctx, t.opts.Tick); err != nil {
+				return rested(err)
+			}
+		}
+		if err := t.press(ctx, []string{key}); err != nil {
+			return rested(err)
+		}
 	}
 	// A still screen proves nothing before the program has had time to react.
 	pressed := time.Now()

@@ -76,9 +76,13 @@ func TestCancel(t *testing.T) {
 			done := c.background(specialist, "長く考えてください。")
 			c.wait("prompt at the model", func() bool { return len(received(c.model)) == 1 })
 			c.wait("busy agent", func() bool { return c.status(specialist).State == protocol.Busy })
-			c.must("cancel", c.openTask())
+			task := c.openTask()
+			c.must("cancel", task)
 			if r := c.finish(done); r.code == 0 {
 				t.Errorf("cancelled send: got exit 0 and %q, want a failure", r.out)
+			}
+			if tree := c.must("show", task); strings.Contains(tree, "does not stop") {
+				t.Errorf("got a program that works on, want it interrupted\n%s", tree)
 			}
 			if got, want := c.send(specialist, "次は普通に。"), "次です。\n"+marker; got != want {
 				t.Errorf("after the cancel: got %q, want %q", got, want)
