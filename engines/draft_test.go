@@ -10,8 +10,10 @@ import (
 // A person's draft holds a prompt of ours up, and is not touched: it reaches
 // the model as it was written, and ours follows it, whole.
 func TestDraftWaits(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()

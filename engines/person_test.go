@@ -94,8 +94,10 @@ func lastTyped(c modeltest.Call, typed map[string]modeltest.Turn) string {
 // What a person types into the pane is a task of the user with its answer,
 // once each, also when the hub is away; it is not typed again.
 func TestTypedByAPerson(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			typed := map[string]modeltest.Turn{
 				"手で書いた依頼です。":  {Text: "手で答えました。\n" + marker},

@@ -22,8 +22,10 @@ import (
 // An agent forgets one session before it works for another: what the model is
 // told holds no word of it. Within a session the conversation goes on.
 func TestSessionsAreForgotten(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
@@ -61,8 +63,10 @@ func TestSessionsAreForgotten(t *testing.T) {
 // An answer is read along while the model still writes: the program's own words
 // where it tells them, else what its screen shows.
 func TestAnswersAreReadAlong(t *testing.T) {
+	t.Parallel()
 	for _, p := range []program{claude(), codex(), opencode()} {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()

@@ -12,8 +12,10 @@ import (
 // The model of a real program uses the company's own tools, without asking
 // anybody: it looks who is there, delegates, and gets the answer back.
 func TestCompanyTools(t *testing.T) {
+	t.Parallel()
 	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, fmt.Sprintf(
 				"agents:\n  - {name: grand_boss, role: grand_boss, marker: GRAND BOSS OK, pane_index: 0}\n"+
