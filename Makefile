@@ -15,8 +15,10 @@ run: tools build ## start the five agents on the built-in engine, ask one questi
 test: tools lint ## everything that CI checks
 	go test -race -shuffle=on -timeout 14m ./...
 
+PROGRAMS := claude|codex|gemini|opencode
+
 test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
-	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 3 -timeout 14m ./engines
+	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 3 -timeout 14m -run '/($(PROGRAMS))' ./engines
 
 record: tools ## record what the real agent programs show, below agents/testdata; takes long
 	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_RECORD="$$PWD/agents/testdata" ORCHESTRATOR_CC_ENGINES="$$programs" \

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"orchestrator-cc/protocol"
 )
@@ -80,7 +79,7 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		}
 		return w, nil
 	case "BeforeAgent":
-		w := Word{Reports: m.begin(withoutContext(in.Prompt), "")}
+		w := Word{Reports: m.begin(in.Prompt, "")}
 		if m.Unbriefed {
 			w.Output, m.Unbriefed = p.context(event), false
 		}
@@ -167,14 +166,4 @@ func (m geminiMessage) text() (text string) {
 		}
 	}
 	return text
-}
-
-// withoutContext takes from a prompt what a hook has put before it. Under load
-// the program submits the context of its start by itself, as a prompt of
-// nothing else, and nobody has typed that.
-func withoutContext(prompt string) string {
-	if _, rest, found := strings.Cut(prompt, "</hook_context>"); found && strings.HasPrefix(prompt, "<hook_context>") {
-		return strings.TrimSpace(rest)
-	}
-	return prompt
 }

@@ -12,6 +12,10 @@ import (
 // stopping is how long an interrupted program may take to come to rest.
 const stopping = 5 * time.Second
 
+// unmoved is how long it may show that it works on before the keys are pressed
+// again.
+const unmoved = 1500 * time.Millisecond
+
 // halt interrupts whatever the agent does while no exchange is under way.
 func (a *Agent) halt(ctx, caller context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -58,18 +62,11 @@ func (t *turn) stop(ctx context.Context) error {
 	if len(keys) == 0 {
 		return fmt.Errorf("engine %s has no interrupt key", t.opts.Engine.Name)
 	}
-	for i, key := range keys {
-		if i > 0 { // keys in one write may be taken for another key
-			if err := t.attend(ctx, t.opts.Tick); err != nil {
-				return rested(err)
-			}
-		}
-		if err := t.press(ctx, []string{key}); err != nil {
-			return rested(err)
-		}
+	if err := t.pressEach(ctx, keys); err != nil {
+		return rested(err)
 	}
 	// A still screen proves nothing before the program has had time to react.
-	pressed := time.Now()
+	pressed, last := time.Now(), time.Now()
 	for time.Since(pressed) < stopping {
 		if err := t.attend(ctx, 2*hush); err != nil {
 			return rested(err)
@@ -85,8 +82,30 @@ func (t *turn) stop(ctx context.Context) error {
 			t.eye.open = false
 			return nil
 		}
+		if v.busy && time.Since(last) > unmoved {
+			if err := t.pressEach(ctx, keys); err != nil {
+				return rested(err)
+			}
+			last = time.Now()
+		}
 	}
 	return fmt.Errorf("it is not at rest %s after the interrupt", stopping)
+}
+
+// pressEach presses keys one after the other: in one write some programs take
+// them for another key.
+func (t *turn) pressEach(ctx context.Context, keys []string) error {
+	for i, key := range keys {
+		if i > 0 {
+			if err := t.attend(ctx, t.opts.Tick); err != nil {
+				return err
+			}
+		}
+		if err := t.press(ctx, []string{key}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rested turns the news that a program has ended into success: it does nothing

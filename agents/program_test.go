@@ -128,7 +128,6 @@ func TestHooks(t *testing.T) {
 			{"AfterAgent", map[string]any{"said": []string{"user", prompt("next99")}}, []protocol.Report{{Event: protocol.ReportFailed, Req: "next99", Text: "its turn ended without an answer"}}, ""},
 		}},
 		{"a person's own prompt, told with its conversation", config.HooksGemini, []hookCall{
-			{"BeforeAgent", map[string]any{"prompt": "<hook_context>You are a tester.\n</hook_context>"}, nil, ""},
 			{"BeforeAgent", map[string]any{"prompt": "hello"}, []protocol.Report{{Event: protocol.ReportTyped, Req: "typed1", Text: "hello"}}, ""},
 			{"AfterAgent", map[string]any{"prompt": "hello", "said": []string{"user", prompt("abc123"), "gemini", "older", "user", "hello", "gemini", "it is well"}},
 				[]protocol.Report{{Event: protocol.ReportAnswer, Req: "typed1", Text: "it is well"}}, ""},

@@ -111,7 +111,10 @@ func gemini() program {
 				"privacy":  map[string]any{"usageStatisticsEnabled": false},
 				"model":    map[string]any{"name": "gemini-loopback"},
 			}))
-			return map[string]string{"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": c.model.URL, "GEMINI_TELEMETRY_ENABLED": "false"}
+			return map[string]string{
+				"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": c.model.URL, "GEMINI_TELEMETRY_ENABLED": "false",
+				"TMPDIR": c.home(), // for what it writes about errors
+			}
 		},
 	}
 }
