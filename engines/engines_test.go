@@ -171,11 +171,14 @@ func (c *company) close() {
 	if c.t.Failed() {
 		c.confess()
 	}
-	c.end()
+	if left := c.end(); len(left) > 0 {
+		c.t.Errorf("got %v left, want nothing that runs", left)
+	}
 }
 
-// end ends whatever runs of the company, and removes its folders.
-func (c *company) end() {
+// end ends whatever runs of the company, and removes its folders. It returns
+// what it could not end.
+func (c *company) end() []process {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c.command(ctx, "down").Run()
@@ -184,13 +187,18 @@ func (c *company) end() {
 		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
 	}
 	defer c.owner.Close()
-	// A program that is still ending may write into its home once more.
+	told, left := c.endProcesses()
+	if len(told) > 0 && c.t != nil {
+		c.t.Logf("had to be ended after their terminal: %v", told)
+	}
+	// What has been ended may still be written to the disk.
 	for range 20 {
 		if err := errors.Join(os.RemoveAll(c.dir), os.RemoveAll(c.sockets)); err == nil {
-			return
+			break
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	return left
 }
 
 // confess shows what a failed test's panes and books say.

@@ -72,7 +72,7 @@ func TestSweep(t *testing.T) {
 func leave(t *testing.T, programs string) *company {
 	c := &company{t: t}
 	c.makeFolders(programs)
-	t.Cleanup(c.end)
+	t.Cleanup(func() { c.end() })
 	c.env = c.environment(programs)
 	c.write("project/config/cc-cluster.yaml", "cluster: {name: test, session_name: test}\nengine: builtin\n"+one())
 	c.must("up")
