@@ -110,6 +110,7 @@ func TestRoutes(t *testing.T) {
 		{"status of a stuck task", "GET", "/tasks/stuck1/status", "", nil, 200, `{"taskId":"stuck1","status":"in_progress","progress":40}`},
 		{"status of no task", "GET", "/tasks/zzzz/status", "", nil, 404, `"code":"E_NOT_FOUND"`},
 		{"tasks", "GET", "/tasks", "", nil, 200, `"id":"stuck1"`},
+		{"less than no task", "GET", "/tasks?limit=-1", "", nil, 400, `"field":"query.limit"`},
 		{"task by prefix", "GET", "/tasks/don", "", nil, 200, `"id":"done1"`},
 		{"cancel", "POST", "/tasks/stuck1/control", `{"command":"cancel"}`, nil, 200, `"messageId":`},
 		{"pause a task", "POST", "/tasks/stuck1/control", `{"command":"pause"}`, nil, 400, `"field":"command"`},

@@ -138,11 +138,9 @@ func (c *Client) Health(ctx context.Context) (p Pulse, err error) {
 	return p, c.do(ctx, http.MethodGet, "/healthz", nil, &p)
 }
 
-// Tasks lists the root tasks, newest first.
-func (c *Client) Tasks(ctx context.Context) ([]protocol.Task, error) {
-	var l TaskList
-	err := c.do(ctx, http.MethodGet, "/tasks", nil, &l)
-	return l.Tasks, err
+// Tasks lists so many of the root tasks, newest first; with 0 all of them.
+func (c *Client) Tasks(ctx context.Context, limit int) (l TaskList, err error) {
+	return l, c.do(ctx, http.MethodGet, "/tasks?limit="+strconv.Itoa(limit), nil, &l)
 }
 
 // Task asks for one task with its tree, by id or unique prefix.

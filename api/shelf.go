@@ -136,7 +136,7 @@ func (t *tail) next(ctx context.Context, wake <-chan struct{}) (*item, error) {
 			it = &item{entry: e}
 		}
 		t.last = it.entry.Seq
-		if t.task == "" || rootOf(it.entry) == t.task {
+		if t.task == "" || it.entry.Root() == t.task {
 			return it, nil
 		}
 	}
@@ -193,16 +193,6 @@ func (s *Server) entry(ctx context.Context, seq uint64) (protocol.Entry, bool) {
 		return protocol.Entry{}, false
 	}
 	return it.entry, true
-}
-
-func rootOf(e protocol.Entry) string {
-	switch {
-	case e.Message != nil:
-		return e.Message.Task
-	case e.Step != nil:
-		return e.Step.Task
-	}
-	return ""
 }
 
 // event is the item as a server-sent event, as the caller may see it.

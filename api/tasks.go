@@ -32,6 +32,11 @@ type Result struct {
 // TaskList is the answer to GET /tasks.
 type TaskList struct {
 	Tasks []protocol.Task `json:"tasks"`
+	Total int             `json:"total" doc:"how many there are, also beyond the limit"`
+}
+
+type taskQuery struct {
+	Limit int `query:"limit" minimum:"0" doc:"how many, the newest; 0 gives all"`
 }
 
 type taskControl struct {
@@ -44,7 +49,7 @@ type taskControl struct {
 
 func (s *Server) taskRoutes(api huma.API) {
 	huma.Register(api, route("task-status", http.MethodGet, "/tasks/{taskId}/status", "State and result of a task", ScopeRead), s.taskStatus)
-	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "Every task, newest first", ScopeRead), s.listTasks)
+	huma.Register(api, route("list-tasks", http.MethodGet, "/tasks", "The tasks, newest first", ScopeRead), s.listTasks)
 	huma.Register(api, route("show-task", http.MethodGet, "/tasks/{taskId}", "A task with its tree and attempts", ScopeRead), s.showTask)
 	huma.Register(api, route("control-task", http.MethodPost, "/tasks/{taskId}/control", "Cancel or retry a task", ScopeSubmit), s.controlTask)
 }
@@ -75,8 +80,13 @@ func progressOf(t protocol.Task) Progress {
 	return p
 }
 
-func (s *Server) listTasks(ctx context.Context, _ *struct{}) (*body[TaskList], error) {
-	return answer(TaskList{Tasks: s.tasks(callerOf(ctx))})
+func (s *Server) listTasks(ctx context.Context, in *taskQuery) (*body[TaskList], error) {
+	tasks := s.tasks(callerOf(ctx))
+	l := TaskList{Tasks: tasks, Total: len(tasks)}
+	if in.Limit > 0 {
+		l.Tasks = tasks[:min(in.Limit, len(tasks))]
+	}
+	return answer(l)
 }
 
 func (s *Server) showTask(ctx context.Context, in *taskPath) (*body[protocol.Task], error) {

@@ -53,8 +53,8 @@ func (a *app) completeTasksThat(c *cobra.Command, args []string, fits func(proto
 	var ids []string
 	if len(args) == 0 {
 		a.ask(c.Context(), func(ctx context.Context, hub *api.Client) {
-			tasks, err := hub.Tasks(ctx)
-			for _, t := range tasks {
+			l, err := hub.Tasks(ctx, 0)
+			for _, t := range l.Tasks {
 				if err == nil && fits(t.State) {
 					ids = append(ids, short(t.ID)+"\t"+shorten(oneLine(t.Text), 40))
 				}

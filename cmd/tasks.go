@@ -35,25 +35,21 @@ func runTasks(ctx context.Context, a *app, o tasksOptions) error {
 		return usagef("-n is %d; use a number from 0, which shows all", o.most)
 	}
 	return a.withHub(ctx, func(hub *link) error {
-		tasks, err := hub.Tasks(ctx)
+		l, err := hub.Tasks(ctx, o.most)
 		if err != nil {
 			return err
 		}
-		total := len(tasks)
-		if o.most > 0 && total > o.most {
-			tasks = tasks[:o.most]
-		}
 		if o.json {
-			return a.out.json(map[string]any{"tasks": tasks})
+			return a.out.json(l)
 		}
-		if total == 0 {
+		if l.Total == 0 {
 			a.out.printf("no tasks yet\n")
 			a.err.printf("Give one with: orchestrator-cc send grand_boss \"your task\"\n")
 			return nil
 		}
-		a.out.printf("%s", taskTable(a.out, tasks, a.now()))
-		if len(tasks) < total {
-			a.err.printf("%d more; see them with: orchestrator-cc tasks -n 0\n", total-len(tasks))
+		a.out.printf("%s", taskTable(a.out, l.Tasks, a.now()))
+		if len(l.Tasks) < l.Total {
+			a.err.printf("%d more; see them with: orchestrator-cc tasks -n 0\n", l.Total-len(l.Tasks))
 		}
 		return nil
 	})

@@ -47,18 +47,8 @@ func (f *follower) Next(ctx context.Context) (protocol.Entry, error) {
 		if err := f.book.await(ctx, e.Seq); err != nil {
 			return e, err
 		}
-		if f.root == "" || rootOf(e) == f.root {
+		if f.root == "" || e.Root() == f.root {
 			return e, nil
 		}
 	}
-}
-
-func rootOf(e protocol.Entry) string {
-	switch {
-	case e.Message != nil:
-		return e.Message.Task
-	case e.Step != nil:
-		return e.Step.Task
-	}
-	return ""
 }

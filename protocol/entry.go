@@ -27,6 +27,17 @@ type Entry struct {
 	Usage   *Usage       `json:"usage,omitempty"`
 }
 
+// Root is the task that an entry belongs to, "" where it belongs to none.
+func (e Entry) Root() string {
+	switch {
+	case e.Message != nil:
+		return e.Message.Task
+	case e.Step != nil:
+		return e.Step.Task
+	}
+	return ""
+}
+
 // Accepted is a message together with its place in the work.
 type Accepted struct {
 	Message Message `json:"message"`
