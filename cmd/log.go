@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 type logOptions struct {
 	follow      bool
 	agent, task string
+	last        int // 0: all
 	json        bool
 }
 
@@ -38,16 +40,17 @@ func newLogCommand(a *app) *cobra.Command {
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on as hops happen, until Ctrl-C")
 	f.StringVar(&o.agent, "agent", "", "only what this agent sends or gets")
 	f.StringVar(&o.task, "task", "", "only this task, by id or the beginning of it")
+	f.IntVarP(&o.last, "number", "n", 0, "only the last so many hops; 0 shows all")
 	f.BoolVar(&o.json, "json", false, "the journal's own lines")
 	return c
 }
 
 func runLog(ctx context.Context, a *app, o logOptions) error {
+	if o.last < 0 {
+		return usagef("-n is %d; use a number from 0, which shows all", o.last)
+	}
 	shown := false
 	show := func(l logs.Line) error {
-		if !o.about(l) {
-			return nil
-		}
 		shown = true
 		if !o.json {
 			a.out.printf("%s\n", hopLine(a.out, l))
@@ -77,19 +80,64 @@ func (a *app) logHere(ctx context.Context, o logOptions, show func(logs.Line) er
 	if err := a.checkFilters(ctx, path, o); err != nil {
 		return err
 	}
-	filter := logs.Filter{Agent: o.agent}
+	lines := logs.Read(path, logs.Filter{})
 	if o.follow {
-		return logs.Follow(ctx, path, show, logs.FollowOptions{Filter: filter})
+		lines = readable(lines)
 	}
-	for l, err := range logs.Read(path, filter) {
+	last, err := o.past(lines, show)
+	if err != nil || !o.follow {
+		return err
+	}
+	return logs.Follow(ctx, path, o.only(show), logs.FollowOptions{Filter: logs.Filter{After: last}})
+}
+
+// readable leaves out what cannot be read: whoever follows wants what comes.
+func readable(lines iter.Seq2[logs.Line, error]) iter.Seq2[logs.Line, error] {
+	return func(yield func(logs.Line, error) bool) {
+		for l, err := range lines {
+			if err == nil && !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+
+// past shows what stands in the journal, and tells where that ends.
+func (o logOptions) past(lines iter.Seq2[logs.Line, error], show func(logs.Line) error) (last uint64, err error) {
+	var kept []logs.Line
+	for l, err := range lines {
 		if err != nil {
-			return fmt.Errorf("read the journal: %w", err)
+			return 0, fmt.Errorf("read the journal: %w", err)
 		}
-		if err := show(l); err != nil {
-			return err
+		last = l.Seq
+		switch {
+		case !o.about(l):
+		case o.last == 0:
+			if err := show(l); err != nil {
+				return 0, err
+			}
+		case len(kept) < o.last:
+			kept = append(kept, l)
+		default:
+			kept = append(kept[1:], l)
 		}
 	}
-	return nil
+	for _, l := range kept {
+		if err := show(l); err != nil {
+			return 0, err
+		}
+	}
+	return last, nil
+}
+
+// only shows the lines that were asked for.
+func (o logOptions) only(show func(logs.Line) error) func(logs.Line) error {
+	return func(l logs.Line) error {
+		if !o.about(l) {
+			return nil
+		}
+		return show(l)
+	}
 }
 
 // logThere reads the journal of a hub elsewhere, as far as the key may.
@@ -98,18 +146,9 @@ func (a *app) logThere(ctx context.Context, o logOptions, show func(logs.Line) e
 		if err := hub.checkNames(ctx, o); err != nil {
 			return err
 		}
-		filter, last := logs.Filter{Agent: o.agent}, uint64(0)
-		for l, err := range hub.WholeJournal(ctx) {
-			if err != nil {
-				return fmt.Errorf("read the journal: %w", err)
-			}
-			last = l.Seq
-			if err := showMatch(filter, l, show); err != nil {
-				return err
-			}
-		}
-		if !o.follow {
-			return nil
+		last, err := o.past(hub.WholeJournal(ctx), show)
+		if err != nil || !o.follow {
+			return err
 		}
 		for e, err := range hub.Watch(ctx, "", last) {
 			if ctx.Err() != nil {
@@ -119,20 +158,13 @@ func (a *app) logThere(ctx context.Context, o logOptions, show func(logs.Line) e
 				return err
 			}
 			if l, ok := logs.LineOf(e); ok {
-				if err := showMatch(filter, l, show); err != nil {
+				if err := o.only(show)(l); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
-}
-
-func showMatch(f logs.Filter, l logs.Line, show func(logs.Line) error) error {
-	if !f.Match(l) {
-		return nil
-	}
-	return show(l)
 }
 
 // checkNames refuses names that the hub does not know.
@@ -153,8 +185,12 @@ func (l *link) checkNames(ctx context.Context, o logOptions) error {
 	return err
 }
 
-// about tells whether a line is of the task that was asked for.
+// about tells whether a line is of the agent and the task that were asked for.
 func (o logOptions) about(l logs.Line) bool {
+	return logs.Filter{Agent: o.agent}.Match(l) && o.aboutTask(l)
+}
+
+func (o logOptions) aboutTask(l logs.Line) bool {
 	return strings.HasPrefix(l.TaskID, o.task) || strings.HasPrefix(l.ID, o.task)
 }
 
@@ -167,7 +203,7 @@ func (a *app) checkFilters(ctx context.Context, path string, o logOptions) error
 			continue // Showing the journal complains of it.
 		}
 		agent = agent || l.From == o.agent || l.To == o.agent
-		task = task || o.about(l)
+		task = task || o.aboutTask(l)
 		if agent && task {
 			return nil
 		}

@@ -27,6 +27,9 @@ func TestLog(t *testing.T) {
 		{"an error", nil, []string{"(7.1s, E_TIMEOUT) silent …\n"}, ", )"},
 		{"one agent", []string{"--agent", "testing_specialist"}, []string{"news"}, "count"},
 		{"one task", []string{"--task", "t1"}, []string{"count", "channel"}, "news"},
+		{"the last one", []string{"-n", "1"}, []string{"silent"}, "news"},
+		{"the last of an agent", []string{"-n", "2", "--agent", "user"}, []string{"news", "silent"}, "channel"},
+		{"more than there are", []string{"-n", "100"}, []string{"count", "silent"}, "{"},
 		{"for programs", []string{"--json"}, []string{`"content":"count <all>"`}, "→"},
 	}
 	for _, tt := range tests {
@@ -65,6 +68,7 @@ func TestLogFilters(t *testing.T) {
 		{"followed", []string{"-f", "--agent", "zorro"}, exitUsage, "the agents are grand_boss"},
 		{"not an agent, but in the journal", []string{"--agent", "hub"}, 0, ""},
 		{"silent so far", []string{"--agent", "middle_manager"}, 0, "no hops yet"},
+		{"fewer than none", []string{"-n", "-1"}, exitUsage, "-n is -1"},
 		{"no such task", []string{"--task", "zzz"}, exitFailed, `there is no task "zzz"`},
 		{"not yet in the journal", []string{"--task", "aaaa"}, 0, "no hops yet"},
 	}
@@ -97,7 +101,7 @@ func TestLogFollows(t *testing.T) {
 	write(t, r, "logs/messages.jsonl", journalText)
 	ctx, cancel := withDeadline(t)
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, r.app, []string{"log", "-f"}) }()
+	go func() { ended <- run(ctx, r.app, []string{"log", "-f", "-n", "2"}) }()
 	eventually(t, func() bool { return strings.Contains(r.out.String(), "news") })
 	f, err := os.OpenFile(filepath.Join(r.dir, "logs", "messages.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
