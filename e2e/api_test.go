@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/e2e/hometest"
 )
 
 // apiConfig is a company of two, who may run commands when a person approves.
@@ -199,7 +200,7 @@ func TestApprovals(t *testing.T) {
 	for _, tt := range []struct{ verb, want string }{{"approve", "hello from the shell"}, {"deny", "shell:execute is denied by user"}} {
 		task := w.submit("s1", "/shell echo hello from the shell")
 		id := w.question()
-		inside := exec.Command(binary, tt.verb, id)
+		inside := exec.Command(hometest.Binary(), tt.verb, id)
 		inside.Dir, inside.Env = w.project, append(w.command().Env, "ORCHESTRATOR_CC_SECRET=nonsense")
 		if out, err := inside.CombinedOutput(); err == nil {
 			t.Errorf("got %s, want a stranger's secret refused", out)
@@ -227,7 +228,7 @@ func TestApprovalFromAPane(t *testing.T) {
 	w := newWeb(t)
 	w.give("testing_specialist", "/shell echo mischief")
 	open := w.question()
-	task := w.give("grand_boss", "/shell env -u ORCHESTRATOR_CC_SECRET "+binary+" approve "+open+" 2>&1; echo tried")
+	task := w.give("grand_boss", "/shell env -u ORCHESTRATOR_CC_SECRET "+hometest.Binary()+" approve "+open+" 2>&1; echo tried")
 	own := w.question(open)
 	w.run("approve", own)
 	got := w.finished(task)
@@ -238,7 +239,7 @@ func TestApprovalFromAPane(t *testing.T) {
 		t.Errorf("got %s open, want %s still to wait", still, open)
 	}
 	w.run("deny", open)
-	task = w.give("grand_boss", "/shell env -u ORCHESTRATOR_CC_SECRET "+binary+" keys add mine --scope approve 2>&1")
+	task = w.give("grand_boss", "/shell env -u ORCHESTRATOR_CC_SECRET "+hometest.Binary()+" keys add mine --scope approve 2>&1")
 	w.run("approve", w.question())
 	if got := w.finished(task); got.Result == nil || !strings.Contains(got.Result.Content, "not made inside an agent's pane") {
 		t.Errorf("got %+v, want no key made in a pane", got)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orchestrator-cc/e2e/hometest"
 )
 
 // example is one code block of docs/API.md and what it must print.
@@ -145,7 +147,7 @@ func (w *web) example(t *testing.T, name string, args ...string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Dir = w.project
-	cmd.Env = append(w.command().Env, "URL="+w.url, "KEY="+w.key, "ADMIN="+w.admin, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	cmd.Env = append(w.command().Env, "URL="+w.url, "KEY="+w.key, "ADMIN="+w.admin, "PATH="+filepath.Dir(hometest.Binary())+":"+os.Getenv("PATH"))
 	cmd.WaitDelay = time.Minute
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/e2e/hometest"
 	"orchestrator-cc/logs"
 	"orchestrator-cc/protocol"
 )
@@ -76,7 +77,7 @@ func BenchmarkVersion(b *testing.B) {
 		var took samples
 		for range 50 {
 			began := time.Now()
-			if err := exec.Command(binary, "version").Run(); err != nil {
+			if err := exec.Command(hometest.Binary(), "version").Run(); err != nil {
 				b.Fatal(err)
 			}
 			took = append(took, time.Since(began))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator-cc/api"
+	"orchestrator-cc/e2e/hometest"
 	"orchestrator-cc/logs"
 	"orchestrator-cc/protocol"
 )
@@ -24,7 +25,7 @@ const stateFolder = ".orchestrator-cc"
 // company is a running session in a home of its own.
 type company struct {
 	t       testing.TB
-	home    home
+	home    *hometest.Home
 	project string
 }
 
@@ -40,11 +41,11 @@ func newCompany(t testing.TB) *company {
 // configuration, or none. Nothing runs there yet.
 func newProject(t testing.TB, config string) *company {
 	t.Helper()
-	h, err := newHome()
+	h, err := hometest.New("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &company{t: t, home: h, project: filepath.Join(h.dir, "project")}
+	c := &company{t: t, home: h, project: h.Project}
 	if err := os.MkdirAll(filepath.Join(c.project, "config"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func newProject(t testing.TB, config string) *company {
 		if t.Failed() {
 			c.dumpDiary()
 		}
-		h.close(c.project)
+		h.Close()
 	})
 	if config != "" {
 		if err := os.WriteFile(filepath.Join(c.project, "config", "cc-cluster.yaml"), []byte(config), 0o644); err != nil {
@@ -63,9 +64,7 @@ func newProject(t testing.TB, config string) *company {
 }
 
 func (c *company) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.env()...)
-	return cmd
+	return c.home.Command(context.Background(), args...)
 }
 
 func (c *company) run(args ...string) string {
@@ -114,7 +113,7 @@ func (c *company) client() *api.Client {
 func (c *company) tmux(args ...string) (string, error) {
 	card, _ := c.card()
 	cmd := exec.Command("tmux", append([]string{"-u", "-L", card.TmuxSocket}, args...)...)
-	cmd.Env = append(os.Environ(), c.home.env()...)
+	cmd.Env = append(os.Environ(), c.home.Env()...)
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
 }

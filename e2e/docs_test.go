@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"orchestrator-cc/e2e/hometest"
 )
 
 // TestDocs runs every command that the README and the documents show in a code
@@ -95,8 +97,8 @@ func (c *company) tryCommand(command string) {
 	tasks := strings.Fields(c.run("tasks")) // six words of a header, then the newest task's id
 	filled := strings.NewReplacer(`"..."`, `"/say hello"`, `TASK`, tasks[6], "AGENT", "grand_boss", "TEXT", "/say hello").Replace(command)
 	cmd := exec.Command("sh", "-c", "exec "+filled)
-	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.env()...)
-	cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.Env()...)
+	cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(hometest.Binary())+":"+os.Getenv("PATH"))
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 170})
 	if err != nil {
 		c.t.Fatal(err)
@@ -163,7 +165,7 @@ func (s *screen) text() string {
 func TestRunScript(t *testing.T) {
 	t.Parallel()
 	c := newProject(t, "")
-	if err := os.Symlink(binary, filepath.Join(c.project, "occ")); err != nil {
+	if err := os.Symlink(hometest.Binary(), filepath.Join(c.project, "occ")); err != nil {
 		t.Fatal(err)
 	}
 	script, err := filepath.Abs("../scripts/run.sh")
@@ -171,7 +173,7 @@ func TestRunScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(script, "occ")
-	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.env()...)
+	cmd.Dir, cmd.Env = c.project, append(os.Environ(), c.home.Env()...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("run.sh: %v\n%s", err, out)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"orchestrator-cc/e2e/hometest"
 )
 
 // mcpClient is an agent program that is connected to the company.
@@ -317,7 +319,7 @@ func TestMCPTypeScript(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "visit.mjs")
 	cmd.Dir = dir
-	cmd.Env = append(w.command().Env, "BINARY="+binary, "PROJECT="+w.project, "URL="+w.url, "KEY="+w.key)
+	cmd.Env = append(w.command().Env, "BINARY="+hometest.Binary(), "PROJECT="+w.project, "URL="+w.url, "KEY="+w.key)
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag
 	if err := cmd.Run(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"orchestrator-cc/e2e/hometest"
 	"orchestrator-cc/hub"
 	"orchestrator-cc/protocol"
 )
@@ -64,8 +65,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 // quietly runs a command as exec would, or session, without a word in the log.
 func quietly(ts *testscript.TestScript, program string, args ...string) (string, error) {
 	switch program {
-	case filepath.Base(binary):
-		program = binary // the search path of this process does not have it
+	case filepath.Base(hometest.Binary()):
+		program = hometest.Binary() // the search path of this process does not have it
 	case "session":
 		card, err := readCard(ts.MkAbs("."))
 		if err != nil {
@@ -85,7 +86,7 @@ func quietly(ts *testscript.TestScript, program string, args ...string) (string,
 // homeNames are the variables by which a story differs from its test process.
 func homeNames() []string {
 	names := []string{"PATH"}
-	for _, kv := range (home{}).env() {
+	for _, kv := range (&hometest.Home{}).Env() {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)
 	}
