@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -226,12 +227,13 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 	case s.Visible != nil:
 		a.status.Screen, a.status.Dialog = excerpt(s), dialogID(s)
 	}
+	a.status.Asks = slices.Clone(a.eye.asks)
 	if a.status.State != was.State {
 		a.status.Since = time.Now()
 	}
 	now := a.status
 	a.mu.Unlock()
-	if now.State != was.State || now.Reason != was.Reason {
+	if now.State != was.State || now.Reason != was.Reason || now.Dialog != was.Dialog || !slices.Equal(now.Asks, was.Asks) {
 		a.opts.OnChange(now)
 	}
 }

@@ -81,7 +81,7 @@ type Options struct {
 	Spool       string        // the file of the engine's channel, "" for none
 	Tick        time.Duration // how often the screen is read while an answer is awaited; 500 ms
 	Log         zerolog.Logger
-	// OnChange is told of every new state or reason, on the goroutine that
+	// OnChange is told of every new state, reason or dialog, on the goroutine that
 	// owns the agent: it must return soon and must not wait for the agent.
 	OnChange func(Status)
 	// Asks says that the program waits for a person's word on a tool call,
@@ -108,6 +108,9 @@ type Status struct {
 	Screen       string // what the person is to decide, while one is waited for, or what is not understood
 	Drift        string // what is not as the engine describes, "" while all is
 	Dialog       string // by which the dialog on that screen is known, see Answer
+	// Asks are the tool calls about which the program asks in its pane, as far
+	// as it tells: the confirmation by which each is allowed, "" for none.
+	Asks []string
 }
 
 // Request is one prompt and how long its answer is waited for.

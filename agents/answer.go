@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"orchestrator-cc/protocol"
 )
 
 // Answering is the answer to one kind of dialog.
@@ -33,6 +35,7 @@ type keys struct {
 	ctx    context.Context
 	dialog string
 	press  []string
+	call   *protocol.ToolUse // which the dialog must ask about; nil: whatever it asks
 	done   chan error
 }
 
@@ -43,11 +46,20 @@ var ErrAnotherDialog = errors.New("the pane does not show this dialog any more")
 // Answer presses keys in the dialog that a person has seen, known by the id that
 // Status gives it, and in no other.
 func (a *Agent) Answer(ctx context.Context, dialog string, press []string) error {
-	k := keys{ctx: ctx, dialog: dialog, press: press, done: make(chan error, 1)}
+	return a.put(keys{ctx: ctx, dialog: dialog, press: press, done: make(chan error, 1)})
+}
+
+// Allow presses what allows one tool call in the dialog that the program shows
+// about it. A dialog about anything else is left alone.
+func (a *Agent) Allow(ctx context.Context, dialog string, call protocol.ToolUse) error {
+	return a.put(keys{ctx: ctx, dialog: dialog, press: a.opts.Engine.AllowOnce.Keys, call: &call, done: make(chan error, 1)})
+}
+
+func (a *Agent) put(k keys) error {
 	select {
 	case a.answers <- k:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-k.ctx.Done():
+		return k.ctx.Err()
 	case <-a.ended:
 		return ErrStopped
 	}
@@ -66,13 +78,25 @@ func (a *Agent) answer(k keys, ours prompt) error {
 	if err != nil {
 		return fmt.Errorf("look at the dialog of %s: %w", a.opts.Name, err)
 	}
-	if v := a.opts.Engine.read(s, ours); !v.dialog || dialogID(s) != k.dialog {
+	if v := a.opts.Engine.read(s, ours); !v.dialog || dialogID(s) != k.dialog || k.call != nil && !a.opts.Engine.asksAbout(s, *k.call) {
 		return ErrAnotherDialog
 	}
 	if err := a.term.Press(k.ctx, k.press...); err != nil {
 		return fmt.Errorf("answer the dialog of %s: %w", a.opts.Name, err)
 	}
 	return nil
+}
+
+// asksAbout says that a screen shows the program's own dialog about a tool call.
+// Long ones are cut off there, so the beginning must do; the program itself has
+// said on its channel which call it is.
+func (e Engine) asksAbout(s Screen, call protocol.ToolUse) bool {
+	const enough = 24 // characters
+	if e.AllowOnce.Dialog == nil || !slices.ContainsFunc(s.Visible, e.AllowOnce.Dialog.MatchString) {
+		return false
+	}
+	want := squeeze(call.Mention())
+	return strings.Contains(string(squeeze(strings.Join(s.Visible, "\n"))), string(want[:min(enough, len(want))]))
 }
 
 // excerpt is the lowest rows of a screen, enough to see a dialog whole.

@@ -18,6 +18,7 @@ type Engine struct {
 	Busy      []*regexp.Regexp // it works
 	Dialog    []*regexp.Regexp // a question only a person may answer
 	Answers   []Answering      // dialogs that the user has answered beforehand
+	AllowOnce Answering        // its own dialog about a tool call, and what allows that call; no pattern: it has none
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
 	Footer    []*regexp.Regexp // drawn below a finished answer
 	Hint      []*regexp.Regexp // stands in the composer while nobody types
@@ -71,6 +72,13 @@ func EngineOf(c config.Engine) (Engine, error) {
 			return Engine{}, fmt.Errorf("engine %s: answers pattern: %w", c.Name, err)
 		}
 		e.Answers = append(e.Answers, Answering{Dialog: compiled, Keys: a.Keys})
+	}
+	if c.AllowOnce.Dialog != "" {
+		compiled, err := regexp.Compile(c.AllowOnce.Dialog)
+		if err != nil {
+			return Engine{}, fmt.Errorf("engine %s: allow_once pattern: %w", c.Name, err)
+		}
+		e.AllowOnce = Answering{Dialog: compiled, Keys: c.AllowOnce.Keys}
 	}
 	return e, nil
 }

@@ -15,7 +15,12 @@ import (
 // below every settings file of the user's; lists of hooks add up.
 //
 //	SessionStart -> ready, and the brief     BeforeAgent -> accepted
-//	BeforeTool, AfterTool -> progress        AfterAgent -> the answer is on file
+//	BeforeTool -> a person decides           Notification -> its own dialog comes
+//	AfterTool -> progress                    AfterAgent -> the answer is on file
+//
+// What BeforeTool refuses the model is told of, and does not happen. What it
+// lets pass Gemini still asks about by its own rules and the user's, so that
+// nothing runs for a hook that failed; see permit for what was allowed.
 //
 // AfterAgent has the answer too, but with blanks between its pieces, with what
 // was said before a tool was used, and after a loop that of an earlier turn.
@@ -34,7 +39,11 @@ func (gemini) start(p Program, m memory) (args, env []string, err error) {
 	}
 	hooks := map[string][]matcher{}
 	for _, event := range []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd"} {
-		hooks[event] = []matcher{{[]command{{"command", "orchestrator-cc", p.hookCommand(event), hookSeconds * 1000}}}}
+		seconds := hookSeconds
+		if event == "BeforeTool" {
+			seconds = permissionSeconds
+		}
+		hooks[event] = []matcher{{[]command{{"command", "orchestrator-cc", p.hookCommand(event), seconds * 1000}}}}
 	}
 	defaults := filepath.Join(p.Folder, "defaults.json")
 	server := map[string]any{"command": p.Self, "args": []string{"mcp"}, "trust": true, "env": paneEnvironment(func(name string) string { return "$" + name })}
@@ -55,10 +64,13 @@ func (gemini) start(p Program, m memory) (args, env []string, err error) {
 
 func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error) {
 	var in struct {
-		Session    string `json:"session_id"`
-		Transcript string `json:"transcript_path"`
-		Source     string `json:"source"`
-		Prompt     string `json:"prompt"`
+		Session    string       `json:"session_id"`
+		Transcript string       `json:"transcript_path"`
+		Source     string       `json:"source"`
+		Prompt     string       `json:"prompt"`
+		Dir        string       `json:"cwd"`
+		Kind       string       `json:"notification_type"`
+		Dialog     geminiDialog `json:"details"`
 		toolCall
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -83,7 +95,24 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		if m.Unbriefed {
 			w.Output, m.Unbriefed = p.context(event), false
 		}
-		return w, nil
+		return w, p.forgetPermits()
+	case "BeforeTool":
+		if !geminiAsks(p.Command, protocol.ToolUse{Tool: in.Tool, Args: in.Input, Dir: in.Dir}) {
+			return Word{Reports: m.alive()}, nil
+		}
+		return Word{Reports: m.alive(), Ask: &Question{
+			Tool: in.Tool, Input: in.Input, Again: true,
+			Deny: mustJSON(map[string]any{"decision": "deny", "reason": "A person has denied this."}),
+		}}, nil
+	case "Notification":
+		if in.Kind != "ToolPermission" {
+			return Word{Reports: m.alive()}, nil
+		}
+		id, err := p.claim(func(allowed permit) bool { return in.Dialog.about(allowed, in.Dir) })
+		return Word{Reports: []protocol.Report{{Event: protocol.ReportAsking, Req: m.Req, Text: id}}}, err
+	case "AfterTool":
+		_, err := p.claim(func(allowed permit) bool { return allowed.Tool == in.Tool && sameJSON(allowed.Input, in.Input) })
+		return Word{Reports: append([]protocol.Report{{Event: protocol.ReportDecided, Req: m.Req}}, m.read(in.source())...)}, err
 	case "AfterAgent":
 		// The hook also speaks when somebody interrupts the turn.
 		asked := protocol.Prompt{Req: m.Req}
@@ -95,9 +124,6 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 			return Word{Reports: m.fail("its turn ended without an answer")}, err
 		}
 		return m.stop(p, answer), nil
-	}
-	if event == "AfterTool" {
-		return Word{Reports: m.read(in.source())}, nil
 	}
 	return Word{Reports: m.alive()}, nil
 }

@@ -64,10 +64,8 @@ func skillOf(name string) skill {
 // from its screen.
 func Abilities(hooks string) string {
 	switch hooks {
-	case config.HooksClaude, config.HooksCodex, config.HooksOpenCode:
+	case config.HooksClaude, config.HooksCodex, config.HooksGemini, config.HooksOpenCode:
 		return "tells what it took and answered; asks for approval in the inbox; goes on after a crash; is asked for a forgotten marker"
-	case config.HooksGemini:
-		return "tells what it took and answered; approvals in the pane; goes on after a crash; is asked for a forgotten marker"
 	}
 	return "by its screen alone"
 }
@@ -144,6 +142,9 @@ type Question struct {
 	Input json.RawMessage
 	// Allow and Deny are what the hook prints for either decision.
 	Allow, Deny []byte
+	// Again says that the program asks in its pane too about what is allowed
+	// here; see Permit.
+	Again bool
 }
 
 // Hear understands one hook of the program. Reports are stamped by the caller.

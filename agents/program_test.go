@@ -117,7 +117,7 @@ func TestHooks(t *testing.T) {
 			{"SessionStart", map[string]any{"source": "resume"}, []protocol.Report{{Event: protocol.ReportReady}}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, "日本"},
 			{"AfterTool", map[string]any{"tool_name": "read_file", "tool_input": map[string]any{"file_path": "a.go"}}, []protocol.Report{
-				{Event: protocol.ReportProgress, Req: "abc123"}, {Event: protocol.ReportSource, Req: "abc123", Text: "a.go"}}, ""},
+				{Event: protocol.ReportDecided, Req: "abc123"}, {Event: protocol.ReportProgress, Req: "abc123"}, {Event: protocol.ReportSource, Req: "abc123", Text: "a.go"}}, ""},
 			{"AfterAgent", map[string]any{"prompt_response": "of an earlier turn"}, []protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "its turn ended without an answer"}}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
 			{"AfterAgent", map[string]any{"said": []string{"user", prompt("abc123"), "gemini", "let me see", "gemini", "yes"}},

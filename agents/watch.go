@@ -39,11 +39,12 @@ type eye struct {
 	changed   time.Time // when the screen last differed
 	output    time.Time // when the pane last printed
 	alternate bool
-	usual     string // what the composer says while nobody types
-	written   string // what a person was last seen to have written there
-	homely    bool   // the cursor rests at the composer's beginning while nobody types
-	mute      bool   // the program showed no echo of its last prompt
-	repeats   bool   // this program has given a request's id back
+	usual     string   // what the composer says while nobody types
+	written   string   // what a person was last seen to have written there
+	homely    bool     // the cursor rests at the composer's beginning while nobody types
+	mute      bool     // the program showed no echo of its last prompt
+	repeats   bool     // this program has given a request's id back
+	asks      []string // see Status.Asks
 	troubled  time.Time
 }
 
@@ -101,11 +102,21 @@ func (a *Agent) hear() []protocol.Report {
 			if r.Req == "" {
 				continue
 			}
+			a.eye.asks = nil
 		case protocol.ReportUsage:
 			if a.opts.OnUsage != nil {
 				a.opts.OnUsage(r)
 			}
 			continue
+		case protocol.ReportAsking:
+			a.eye.asks = append(a.eye.asks, r.Text)
+			continue
+		case protocol.ReportDecided:
+			a.eye.asks = nil
+			continue
+		case protocol.ReportProgress, protocol.ReportPart, protocol.ReportSource:
+		default:
+			a.eye.asks = nil
 		}
 		switch r.Event {
 		case protocol.ReportTyped, protocol.ReportAccepted, protocol.ReportProgress, protocol.ReportPart:

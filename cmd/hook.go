@@ -78,7 +78,7 @@ func hook(ctx context.Context, a *app, file, event string) error {
 	}
 	output := word.Output
 	if word.Ask != nil {
-		if output, err = decide(ctx, a, *word.Ask); err != nil {
+		if output, err = decide(ctx, a, p, *word.Ask); err != nil {
 			return err // The program's own dialog stays, for whoever is at the pane.
 		}
 	}
@@ -117,7 +117,7 @@ func hubOf(a *app) (*api.Client, error) {
 // decide asks a person about a tool call and words the decision for the
 // program. Nothing is said for nobody: without a decision the program's own
 // dialog stays.
-func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
+func decide(ctx context.Context, a *app, p agents.Program, q agents.Question) ([]byte, error) {
 	client, err := hubOf(a)
 	if err != nil {
 		return nil, fmt.Errorf("ask for approval: %w", err)
@@ -127,6 +127,8 @@ func decide(ctx context.Context, a *app, q agents.Question) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("ask for approval: %w", err)
+	case item.State == protocol.ConfirmationApproved && q.Again:
+		return q.Allow, p.Permit(item.ID, q)
 	case item.State == protocol.ConfirmationApproved:
 		return q.Allow, nil
 	case item.State == protocol.ConfirmationDenied:

@@ -152,12 +152,13 @@ type Engine struct {
 	Busy        []string // regexps: a line that is there only while it works
 	Dialog      []string // regexps: a line of a question that only a person may answer
 	Answers     []DialogAnswer
-	Composer    []string // regexps: the line in which a prompt is being typed
-	Footer      []string // regexps: a line that the program draws below a finished answer
-	Hint        []string // regexps: what stands in the composer while nobody types
-	Wall        []string // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
-	Failed      []string // regexps: a line in which it says why a turn ended without an answer
-	Submit      []string // keys by their tmux names
+	AllowOnce   DialogAnswer // its own dialog about a tool call, and what allows that call, which a person has allowed elsewhere
+	Composer    []string     // regexps: the line in which a prompt is being typed
+	Footer      []string     // regexps: a line that the program draws below a finished answer
+	Hint        []string     // regexps: what stands in the composer while nobody types
+	Wall        []string     // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
+	Failed      []string     // regexps: a line in which it says why a turn ended without an answer
+	Submit      []string     // keys by their tmux names
 	Interrupt   []string
 	MaxPrompt   int // bytes; 0: Limits.PromptBytes
 	Multiline   bool

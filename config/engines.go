@@ -64,6 +64,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"busy":        patterns(&e.Busy),
 		"dialog":      patterns(&e.Dialog),
 		"answers":     dialogAnswers(&e.Answers),
+		"allow_once":  dialogAnswer(&e.AllowOnce),
 		"composer":    patterns(&e.Composer),
 		"footer":      patterns(&e.Footer),
 		"hint":        patterns(&e.Hint),
@@ -92,10 +93,16 @@ func dialogAnswers(dst *[]DialogAnswer) field {
 		list := []DialogAnswer{}
 		at.items(func(_ int, item cursor) {
 			var a DialogAnswer
-			item.object(fields{"dialog": pattern(&a.Dialog), "keys": words(&a.Keys)})
+			dialogAnswer(&a)(item)
 			list = append(list, a)
 		})
 		*dst = list
+	}
+}
+
+func dialogAnswer(dst *DialogAnswer) field {
+	return func(at cursor) {
+		at.object(fields{"dialog": pattern(&dst.Dialog), "keys": words(&dst.Keys)})
 	}
 }
 
@@ -121,6 +128,9 @@ func (d *document) checkEngine(path string, e Engine) {
 			d.complain(at, "add a line of the dialog, such as dialog: 'Do you trust'", "it does not say which dialog is meant")
 		}
 		d.checkKeys(at+".keys", a.Keys)
+	}
+	if e.AllowOnce.Dialog != "" {
+		d.checkKeys(path+".allow_once.keys", e.AllowOnce.Keys)
 	}
 	d.checkEnv(path+".env", slices.Collect(maps.Keys(e.Env)))
 	d.checkEnv(path+".unset", e.Unset)

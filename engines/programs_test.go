@@ -116,6 +116,10 @@ func gemini() program {
 				"TMPDIR": c.home(), // for what it writes about errors
 			}
 		},
+		shell: func(command string) (string, any) {
+			return "run_shell_command", map[string]any{"command": command, "description": "a test"}
+		},
+		asks: "run_shell_command",
 	}
 }
 

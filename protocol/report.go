@@ -19,6 +19,12 @@ const (
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
 	ReportUsage    ReportEvent = "usage"    // a model was asked, for Req or for a person at the pane
+	// ReportAsking says that the program is about to ask about a tool call in
+	// its pane. Text is the confirmation by which that call has been allowed
+	// already, "" where there is none.
+	ReportAsking ReportEvent = "asking"
+	// ReportDecided says that what it asked about is decided.
+	ReportDecided ReportEvent = "decided"
 	// ReportTyped says that a person typed Text here, as a task for this agent.
 	// With Req the program works on it already; without, it waits for the hub.
 	ReportTyped ReportEvent = "typed"

@@ -52,6 +52,22 @@ func (u ToolUse) Subject() (about, text string) {
 	return aboutArgs, b.String()
 }
 
+// Mention is what a person who reads about the call surely sees of it: the first
+// line of its command, the name of its file, its address; "" where only the tool
+// is known.
+func (u ToolUse) Mention() string {
+	switch about, text := u.Subject(); about {
+	case aboutCommand:
+		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		return first
+	case aboutPath:
+		return path.Base(text)
+	case aboutURL:
+		return text
+	}
+	return ""
+}
+
 // commandText is a command that is given as text or as its words.
 func commandText(value any) (string, bool) {
 	if text, ok := value.(string); ok {
