@@ -27,6 +27,9 @@ type confirmations struct {
 type presence struct {
 	askers int
 	last   time.Time // when the last one left
+	// until is the deadline by the clock that nobody can set: the question was
+	// asked with so much time to answer it, whatever the other clock shows later.
+	until time.Time
 }
 
 // forsaken is how long a question stays without an asker: longer than a hub
@@ -65,7 +68,8 @@ func (c *confirmations) attend(id string) (leave func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		p := c.heard[id]
-		c.heard[id] = presence{p.askers + n, time.Now()}
+		p.askers, p.last = p.askers+n, time.Now()
+		c.heard[id] = p
 		c.wake()
 	}
 	count(1)
@@ -98,6 +102,13 @@ type lapsed struct {
 	why   string
 }
 
+// left is how much time a question has when it is first seen here. One that was
+// asked before a restart has what the clock says, but never more than it was
+// asked with: the clock may have been set back since.
+func left(item protocol.Confirmation, now time.Time) time.Duration {
+	return min(item.Deadline.Sub(now), item.Deadline.Sub(item.Since))
+}
+
 // due lists what nobody answered in time or waits for any more, and when to
 // look again.
 func (c *confirmations) due(now time.Time) (late []lapsed, next time.Time, moved <-chan struct{}) {
@@ -122,16 +133,19 @@ func (c *confirmations) due(now time.Time) (late []lapsed, next time.Time, moved
 		if !ok {
 			p.last = now // its asker has yet to find this hub
 		}
+		if p.until.IsZero() {
+			p.until = now.Add(left(item, now))
+		}
 		pending[item.ID] = p
 		switch {
 		case item.Over:
 			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "the end of its task"})
 		case p.askers == 0 && now.Sub(p.last) >= forsaken:
 			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "whoever asked"})
-		case !now.Before(item.Deadline):
+		case !now.Before(p.until):
 			late = append(late, lapsed{item, protocol.ConfirmationExpired, "nobody in time"})
 		default:
-			soonest(item.Deadline)
+			soonest(p.until)
 			if p.askers == 0 {
 				soonest(p.last.Add(forsaken))
 			}

@@ -24,7 +24,7 @@ const (
 	ConfirmationPending   ConfirmationState = "pending"
 	ConfirmationApproved  ConfirmationState = "approved"
 	ConfirmationDenied    ConfirmationState = "denied"
-	ConfirmationExpired   ConfirmationState = "expired"   // nobody answered in time, which denies
+	ConfirmationExpired   ConfirmationState = "expired"   // nobody answered in time
 	ConfirmationWithdrawn ConfirmationState = "withdrawn" // its task is over, or whoever asked has gone
 )
 
