@@ -92,7 +92,11 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 			Cure("orchestrator-cc approve %s", item.ID))
 	}
 	if item.Kind == protocol.InboxDialog {
-		return s.answerDialog(ctx, item, in.Body.Dialog, in.Body.Keys)
+		receipt, err := s.answerDialog(ctx, callerOf(ctx), item, in.Body.Dialog, in.Body.Keys)
+		if err != nil {
+			return nil, refuse(err)
+		}
+		return answer(receipt)
 	}
 	if in.Body.Text == "" {
 		return nil, refuse(protocol.Invalid("text", "is empty"))
@@ -122,17 +126,16 @@ func (s *Server) allow(ctx context.Context, in *inboxPath) (*body[Receipt], erro
 
 // answerDialog presses a person's keys in a dialog, if it is still there, and
 // writes down who did it.
-func (s *Server) answerDialog(ctx context.Context, item protocol.InboxItem, dialog string, keys []string) (*body[Receipt], error) {
-	c := callerOf(ctx)
+func (s *Server) answerDialog(ctx context.Context, c caller, item protocol.InboxItem, dialog string, keys []string) (Receipt, error) {
 	if err := s.person(c); err != nil {
-		return nil, refuse(err)
+		return Receipt{}, err
 	}
 	if len(keys) == 0 || dialog == "" {
-		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which takes keys", item.Agent).
-			Cure("orchestrator-cc answer %s --dialog %s --key Enter, or in its pane: orchestrator-cc attach %s", item.Agent, item.Dialog, item.Agent))
+		return Receipt{}, protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which takes keys", item.Agent).
+			Cure("orchestrator-cc answer %s --dialog %s --key Enter, or in its pane: orchestrator-cc attach %s", item.Agent, item.Dialog, item.Agent)
 	}
 	if err := s.hub.Answer(ctx, item.Agent, dialog, keys); err != nil {
-		return nil, refuse(err)
+		return Receipt{}, err
 	}
 	id := protocol.NewID()
 	what := map[string]any{
@@ -140,10 +143,7 @@ func (s *Server) answerDialog(ctx context.Context, item protocol.InboxItem, dial
 		"text": fmt.Sprintf("%s pressed %s in the dialog of %s", c.label(), strings.Join(keys, " "), item.Agent),
 	}
 	err := s.record(ctx, protocol.Confirmation{}, protocol.EventDialogAnswered, what, id, protocol.FromUser(), protocol.FromHub())
-	if err != nil {
-		return nil, refuse(err)
-	}
-	return answer(Receipt{MessageID: id})
+	return Receipt{MessageID: id}, err
 }
 
 func (s *Server) inboxItem(c caller, id string) (protocol.InboxItem, error) {

@@ -50,6 +50,12 @@ type Writers interface {
 	Writings() (open []protocol.Writing, changed <-chan struct{})
 }
 
+// Bell rings for those who look on.
+type Bell interface {
+	// Changed closes when an agent shows another state or another dialog.
+	Changed() <-chan struct{}
+}
+
 // Follower yields entries one after the other and waits for the next one.
 type Follower interface {
 	Next(ctx context.Context) (protocol.Entry, error)
@@ -77,6 +83,7 @@ type Desk interface {
 	Door
 	Views
 	Writers
+	Bell
 	Hand
 	Stopper
 	Waker

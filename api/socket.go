@@ -17,8 +17,9 @@ import (
 
 // A WebSocket is one person's window on one session.
 //
-//	frames in  -> socketIn.go: submitUserInput, provideConfirmation -> the hub
+//	frames in  -> socketIn.go: submitUserInput, provideConfirmation, provideDialogAnswer -> the hub
 //	the stream -> socketOut.go: onNewMessage, onToolCallRequest, onAgentStateChange -> frames out
+//	the panes  -> socketDialog.go: onDialogRequest, onDialogClosed -> frames out
 //
 // A window that does not take its frames, or does not answer a ping, is closed.
 
@@ -76,9 +77,10 @@ func (w *window) run(ctx context.Context) error {
 	if err := w.send(ctx, view.state()); err != nil {
 		return err
 	}
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	for _, part := range []func(context.Context) error{
 		func(ctx context.Context) error { return w.show(ctx, view) },
+		w.showDialogs,
 		w.ping,
 	} {
 		go func() {
@@ -92,7 +94,7 @@ func (w *window) run(ctx context.Context) error {
 	}
 	err := w.listen(ctx)
 	stop()
-	return errors.Join(err, <-ended, <-ended)
+	return errors.Join(err, <-ended, <-ended, <-ended)
 }
 
 // listen reads commands. A frame that is no command is answered with an error,

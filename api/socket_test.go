@@ -182,7 +182,7 @@ func TestSocketBadFrames(t *testing.T) {
 		{"half JSON", `{"type":`, "is no command"},
 		{"two values", `{"type":"x","payload":{}} {}`, "after the value"},
 		{"a list", `[]`, "is no command"},
-		{"no type", `{"payload":{}}`, "submitUserInput or provideConfirmation"},
+		{"no type", `{"payload":{}}`, "submitUserInput, provideConfirmation or provideDialogAnswer"},
 		{"unknown type", `{"type":"dance","payload":{}}`, "dance"},
 		{"unknown field", `{"type":"submitUserInput","payload":{"text":"x","colour":1}}`, "colour"},
 		{"no text", `{"type":"submitUserInput","payload":{}}`, "payload.text"},
@@ -193,6 +193,9 @@ func TestSocketBadFrames(t *testing.T) {
 		{"another attachment", `{"type":"submitUserInput","payload":{"text":"x","attachments":[{"type":"video","data":""}]}}`, "use image"},
 		{"confirmation without anything", `{"type":"provideConfirmation","payload":{}}`, "payload.approved"},
 		{"unknown confirmation", `{"type":"provideConfirmation","payload":{"confirmationId":"x","approved":true}}`, "E_NOT_FOUND"},
+		{"answer without anything", `{"type":"provideDialogAnswer","payload":{}}`, "payload.dialogId"},
+		{"answer without keys", `{"type":"provideDialogAnswer","payload":{"agent":"grand_boss","dialogId":"d1","keys":[]}}`, "payload.keys"},
+		{"answer to nothing", `{"type":"provideDialogAnswer","payload":{"agent":"grand_boss","dialogId":"d1","keys":["Enter"]}}`, "E_NOT_FOUND"},
 		{"invalid UTF-8", "{\"type\":\"\xff\"}", "UTF-8"},
 	}
 	for _, tt := range tests {

@@ -25,6 +25,7 @@ import (
 const (
 	cmdSubmit  = "submitUserInput"
 	cmdConfirm = "provideConfirmation"
+	cmdAnswer  = "provideDialogAnswer"
 )
 
 // Bounds of what is attached to one input.
@@ -74,6 +75,7 @@ type userConfirmation struct {
 type command struct {
 	input   *userInput
 	confirm *userConfirmation
+	answer  *dialogAnswer
 }
 
 // strict refuses fields that are not known, and anything after the value.
@@ -117,8 +119,14 @@ func readCommand(data []byte) (command, error) {
 			return command{}, protocol.Invalid("payload", "%v", err)
 		}
 		return command{confirm: &confirm}, confirm.check()
+	case cmdAnswer:
+		var answer dialogAnswer
+		if err := strict(in.Payload, &answer); err != nil {
+			return command{}, protocol.Invalid("payload", "%v", err)
+		}
+		return command{answer: &answer}, answer.check()
 	}
-	return command{}, protocol.Invalid("type", "is %q; use %s or %s", in.Type, cmdSubmit, cmdConfirm)
+	return command{}, protocol.Invalid("type", "is %q; use %s, %s or %s", in.Type, cmdSubmit, cmdConfirm, cmdAnswer)
 }
 
 func (u userInput) check() error {
@@ -197,6 +205,9 @@ func (w *window) obey(ctx context.Context, kind websocket.MessageType, data []by
 	if cmd.confirm != nil {
 		_, err := s.resolve(ctx, w.caller, cmd.confirm.ID, Decision{Approved: *cmd.confirm.Approved, Scope: cmd.confirm.Scope})
 		return err
+	}
+	if cmd.answer != nil {
+		return w.answer(ctx, *cmd.answer)
 	}
 	if fault := lacks(w.caller, ScopeSubmit); fault != nil {
 		return fault

@@ -52,6 +52,7 @@ type Hub struct {
 	keeper  *keeper
 	redraw  chan struct{} // an agent's state changed: the borders are stale
 	slate   *slate
+	bell    *bell
 	stop    context.CancelCauseFunc
 	stopped chan struct{}
 }
@@ -66,10 +67,10 @@ func New(o Options) (*Hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay the stream: %w", err)
 	}
-	h := &Hub{o: o, book: b, workers: map[string]*worker{}, redraw: make(chan struct{}, 1), slate: newSlate(), stopped: make(chan struct{})}
+	h := &Hub{o: o, book: b, workers: map[string]*worker{}, redraw: make(chan struct{}, 1), slate: newSlate(), bell: newBell(), stopped: make(chan struct{})}
 	for _, seat := range o.Seats {
 		w := newWorker(b, seat, h.redraw, o.Log)
-		w.submit, w.slate = h.Submit, h.slate
+		w.submit, w.slate, w.bell = h.Submit, h.slate, h.bell
 		h.workers[seat.Name] = w
 		h.order = append(h.order, seat.Name)
 	}

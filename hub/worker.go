@@ -29,6 +29,7 @@ type worker struct {
 	submit func(context.Context, protocol.Accepted) (protocol.Entry, error)
 	redraw chan<- struct{} // the same notice, for the borders
 	slate  *slate          // where what is being written lies open
+	bell   *bell           // rung for whoever looks on
 
 	mu       sync.Mutex
 	agent    *agents.Agent
@@ -98,6 +99,7 @@ func (w *worker) onChange(agents.Status) {
 	notify(w.redraw)
 	notify(w.asked)
 	notify(w.usage.stirred)
+	w.bell.ring()
 }
 
 // run delivers until ctx ends. What a dead hub left under way comes first.

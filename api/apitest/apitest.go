@@ -30,6 +30,7 @@ type Hub struct {
 	ending   sync.Once
 	writings map[string]protocol.Writing
 	written  chan struct{} // closed and replaced when one goes on
+	changed  chan struct{} // and at a Change
 }
 
 // New makes a hub with the five default agents, all idle. react, when not nil,
@@ -47,7 +48,7 @@ func New(react func(*Hub, protocol.Accepted)) *Hub {
 	}
 	h := &Hub{
 		grown: make(chan struct{}), react: react, stopped: make(chan struct{}), secrets: map[string]string{},
-		writings: map[string]protocol.Writing{}, written: make(chan struct{}),
+		writings: map[string]protocol.Writing{}, written: make(chan struct{}), changed: make(chan struct{}),
 	}
 	for _, r := range roles {
 		h.overview.Agents = append(h.overview.Agents, protocol.AgentStatus{Name: r.name, Role: r.role, Engine: "builtin", State: protocol.Idle})
@@ -160,6 +161,15 @@ func (h *Hub) Change(edit func(*protocol.Overview)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	edit(&h.overview)
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// Changed closes at the next Change.
+func (h *Hub) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
 }
 
 // Overview is the state as a copy.
