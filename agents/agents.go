@@ -91,6 +91,12 @@ type Options struct {
 	// with an id, the program works on it already. The same report may come
 	// again after a restart.
 	OnTyped func(protocol.Report)
+	// OnForget is told, likewise, before the program is made to forget its
+	// conversation, so that a start after that does not go on with it.
+	OnForget func() error
+	// Restart asks, likewise, for the program to be ended and started again; the
+	// new one comes by Replace. It hung, or was asked to forget.
+	Restart func(hung bool)
 	// OnUsage is told, likewise, what the program's models took. The same report
 	// may come again after a restart.
 	OnUsage func(protocol.Report)
@@ -189,6 +195,12 @@ func (o Options) withDefaults() Options {
 	o.Engine = o.Engine.withDefaults()
 	if o.OnChange == nil {
 		o.OnChange = func(Status) {}
+	}
+	if o.Restart == nil {
+		o.Restart = func(bool) {}
+	}
+	if o.OnForget == nil {
+		o.OnForget = func() error { return nil }
 	}
 	if o.OnWriting == nil {
 		o.OnWriting = func(protocol.Writing) {}

@@ -42,6 +42,9 @@ func (t *turn) ready(ctx context.Context) error {
 			}
 			t.life = now
 		}
+		if now.Before(t.startBy) {
+			t.life = now
+		}
 		t.set(o, why, s)
 		if f := t.overdue(now); f != nil {
 			return failure(protocol.CodeNotSubmitted, true, "it was not ready for a prompt: %s", f.Reason)

@@ -34,6 +34,7 @@ type Engine struct {
 	Start     time.Duration    // until it is ready; 1 min
 	Channel   bool             // the program reports on its spool
 	Forget    string           // typed, it makes the program forget its conversation; "" it cannot
+	Restarts  bool             // it forgets by being started again
 	Renews    bool             // the program says on its spool that its conversation begins anew
 	Greets    bool             // and says there that it has started
 	Accepts   bool             // and which prompts it takes
@@ -47,6 +48,9 @@ func EngineOf(c config.Engine) (Engine, error) {
 		Renews:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini,
 		Accepts: c.Hooks != config.HooksNone,
 		Greets:  c.Hooks == config.HooksClaude || c.Hooks == config.HooksGemini || c.Hooks == config.HooksOpenCode,
+	}
+	if c.Forget == config.ForgetByRestart {
+		e.Forget, e.Restarts = "", true
 	}
 	for _, list := range []struct {
 		name string

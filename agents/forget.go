@@ -34,6 +34,9 @@ func (t *turn) forget(ctx context.Context) error {
 		return untyped(err)
 	}
 	t.set(working, "forgets its conversation, which was another session's", s)
+	if t.opts.Engine.Restarts {
+		return t.restart(ctx)
+	}
 	if !t.leftover(s, v) {
 		err := t.term.Paste(ctx, t.seenAt, forgetNote, []byte(t.opts.Engine.Forget))
 		if errors.Is(err, ErrGone) {
@@ -48,6 +51,9 @@ func (t *turn) forget(ctx context.Context) error {
 	}
 	if err := t.settle(ctx); err != nil {
 		return untyped(err)
+	}
+	if err := t.opts.OnForget(); err != nil {
+		return failure(protocol.CodeInternal, true, "%v", err)
 	}
 	for range orders {
 		if err := t.press(ctx, t.opts.Engine.Submit); err != nil {
@@ -64,6 +70,31 @@ func (t *turn) forget(ctx context.Context) error {
 		}
 	}
 	return failure(protocol.CodeNotSubmitted, true, "it did not forget its conversation by %s", t.opts.Engine.Forget)
+}
+
+// restarting bounds the wait for a program to be ended and started again.
+const restarting = 30 * time.Second
+
+// restart makes the program forget by ending it: another process takes its
+// place, and has the engine's own time to become ready.
+func (t *turn) restart(ctx context.Context) error {
+	if err := t.opts.OnForget(); err != nil {
+		return failure(protocol.CodeInternal, true, "%v", err)
+	}
+	t.renewing = true
+	defer func() { t.renewing = false }()
+	t.opts.Restart(false)
+	for end := time.Now().Add(restarting); t.renewing; {
+		if time.Now().After(end) {
+			return failure(protocol.CodeNotSubmitted, true, "it was not started again within %s to forget its conversation", restarting)
+		}
+		if _, err := t.rest(ctx, t.opts.Tick); err != nil {
+			return untyped(err)
+		}
+	}
+	t.forgot, t.startBy = true, time.Now().Add(t.opts.Engine.Start)
+	t.opts.Log.Info().Str("req", t.req.ID).Msg("started again to forget another session")
+	return nil
 }
 
 // forgotten waits for the proof: the program says on its channel that it has

@@ -111,7 +111,7 @@ func (p Program) Start() (argv, env []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.Session == "" || m.Resuming {
+	if m.Session == "" || m.Resuming || m.Forgotten {
 		// A conversation that could not be taken up is not tried twice.
 		m = memory{Session: protocol.NewID(), Since: m.Since}
 	}
@@ -175,6 +175,7 @@ type memory struct {
 	Told       bool      `json:"told,omitempty"`       // the program itself has named it
 	Transcript string    `json:"transcript,omitempty"` // its own file of it, where it tells that too
 	Resuming   bool      `json:"resuming,omitempty"`   // taken up, and not yet seen to run
+	Forgotten  bool      `json:"forgotten,omitempty"`  // to be forgotten: the next prompt is in another one
 	Req        string    `json:"req,omitempty"`        // the request whose turn runs
 	Typed      bool      `json:"typed,omitempty"`      // a person typed it here
 	Turn       string    `json:"turn,omitempty"`       // the program's own name for the turn, where it has one
@@ -228,6 +229,22 @@ func (p Program) remember(m memory) error {
 	return nil
 }
 
+// BeginAnew keeps the program that has its files in a folder from going on, at
+// its next start, with the conversation it has now. It holds until the program
+// takes a prompt: some say nothing of a conversation before there is one in it.
+func BeginAnew(folder string) error {
+	path := filepath.Join(folder, memoryFile)
+	m, err := recall(path)
+	if err == nil && m != (memory{}) {
+		m.Forgotten = true
+		err = writeJSON(path, m)
+	}
+	if err != nil {
+		return fmt.Errorf("forget the conversation: %w", err)
+	}
+	return nil
+}
+
 // forgotten begins what a program is told whose answer lacks its marker.
 const forgotten = "Your reply does not end with your marker."
 
@@ -235,6 +252,7 @@ const forgotten = "Your reply does not end with your marker."
 // typed, which is a task of the user that runs already. A turn that was still
 // open ended without a word.
 func (m *memory) begin(prompt, turn string) []protocol.Report {
+	m.Forgotten = false
 	if m.Asked && strings.HasPrefix(prompt, forgotten) {
 		return nil // our own word, which some programs take as a prompt
 	}

@@ -237,6 +237,62 @@ func TestStartGoesOn(t *testing.T) {
 	}
 }
 
+// A conversation that was to be forgotten is not taken up again, whatever the
+// program says of itself, until it takes a prompt in another one.
+func TestStartForgets(t *testing.T) {
+	t.Parallel()
+	for _, skill := range []string{config.HooksClaude, config.HooksCodex, config.HooksGemini, config.HooksOpenCode} {
+		p := newProgram(t, skill)
+		hear := func(event, session string) {
+			t.Helper()
+			transcript := filepath.Join(p.Folder, session)
+			write(t, transcript, "")
+			text, err := json.Marshal(map[string]any{"session_id": session, "session": session, "transcript_path": transcript, "prompt": "hello", "text": "hello"})
+			if err == nil {
+				_, err = p.Hear(event, text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		goesOn := func(session string) bool {
+			t.Helper()
+			argv, _, err := p.Start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.Contains(argv, session)
+		}
+		ready, prompt := "SessionStart", map[string]string{config.HooksGemini: "BeforeAgent", config.HooksOpenCode: "prompt"}[skill]
+		if skill == config.HooksOpenCode {
+			ready = "ready"
+		}
+		if prompt == "" {
+			prompt = "UserPromptSubmit"
+		}
+		if err := agents.BeginAnew(p.Folder); err != nil {
+			t.Errorf("%s, before its first start: got %v, want nothing to forget", skill, err)
+		}
+		goesOn("")
+		hear(prompt, "first")
+		if !goesOn("first") {
+			t.Errorf("%s: got another conversation after a crash, want the one it had", skill)
+		}
+		hear(prompt, "first")
+		if err := agents.BeginAnew(p.Folder); err != nil {
+			t.Fatal(err)
+		}
+		hear(ready, "first")
+		if goesOn("first") {
+			t.Errorf("%s: got the forgotten conversation, want a new one", skill)
+		}
+		hear(prompt, "second")
+		if !goesOn("second") {
+			t.Errorf("%s: got another conversation after a crash, want the new one", skill)
+		}
+	}
+}
+
 // write appends to a file.
 func write(t *testing.T, path, text string) {
 	t.Helper()

@@ -41,10 +41,12 @@ type turn struct {
 	recorded protocol.StepName
 	partial  string
 	words    words
-	sources  []string // files that the program has read
-	quiet    bool     // output was seen and has ended, so that a look is no torn frame
-	accepted bool     // by the channel
-	forgot   bool     // the program has begun a new conversation for this request
+	sources  []string  // files that the program has read
+	quiet    bool      // output was seen and has ended, so that a look is no torn frame
+	accepted bool      // by the channel
+	forgot   bool      // the program has begun a new conversation for this request
+	renewing bool      // it is being started again for that
+	startBy  time.Time // until when that may take it
 	report   *protocol.Report
 }
 
@@ -150,6 +152,10 @@ func (t *turn) rest(ctx context.Context, d time.Duration) (bool, error) {
 		return false, t.cut(ctx, h)
 	case term := <-t.fresh:
 		t.adopt(term)
+		if t.renewing {
+			t.renewing = false
+			return true, nil
+		}
 		f := failure(protocol.CodeAgentDied, true, "its program was started again")
 		f.Partial = t.partial
 		return false, f

@@ -182,7 +182,10 @@ func (a *agent) handOver(text string) (bool, error) {
 const forgetCommand = "/clear"
 
 // Rememberer is a brain that keeps its conversation from one prompt to the next.
-type Rememberer interface{ Forget() }
+type Rememberer interface {
+	// Forget begins it anew, for a process that comes after this one too.
+	Forget() error
+}
 
 func (a *agent) forgets(p protocol.Prompt) bool {
 	_, remembers := a.Brain.(Rememberer)
@@ -191,7 +194,9 @@ func (a *agent) forgets(p protocol.Prompt) bool {
 
 // forget begins anew, and says so as at the start.
 func (a *agent) forget() error {
-	a.Brain.(Rememberer).Forget()
+	if err := a.Brain.(Rememberer).Forget(); err != nil {
+		return err
+	}
 	if err := a.report(protocol.ReportReady, "", ""); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type Chat struct {
 	Model  Model
 	Brief  string
 	Marker string
+	File   string // that keeps the conversation over a restart; "" = none
 	Client *http.Client
 
 	history []utterance
@@ -64,11 +65,11 @@ func (c *Chat) ReplyAloud(ctx context.Context, p protocol.Prompt, say, write fun
 		return "", fmt.Errorf("ask %s at %s: %w", c.Model.Name, c.Model.URL, err)
 	}
 	c.history = shortened(append(asked, utterance{"assistant", text}))
+	if err := c.keep(); err != nil {
+		say(err.Error()) // the answer is as good
+	}
 	return withoutMarker(text, c.Marker), nil
 }
-
-// Forget begins the conversation anew. It is called between turns.
-func (c *Chat) Forget() { c.history = nil }
 
 // shortened drops the oldest exchanges beyond the bound.
 func shortened(all []utterance) []utterance {

@@ -80,7 +80,7 @@ func (o agentOptions) brain(getenv func(string) string) (builtin.Brain, string, 
 		if err != nil {
 			return nil, "", err
 		}
-		return chat, chat.Model.Name + " at " + chat.Model.URL, nil
+		return chat, aboutChat(chat), nil
 	}
 	return &builtin.Drill{Else: builtin.Investigator(o.desk()), Shell: shellOf(getenv)}, "built-in engine, no model", nil
 }

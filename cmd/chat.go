@@ -29,13 +29,14 @@ const localModel = "http://127.0.0.1:11434"
 const engineChat = "chat"
 
 // chatOptions is what a chat is started with.
-type chatOptions struct{ engine, model, url, brief string }
+type chatOptions struct{ engine, model, url, brief, memory string }
 
 func (o *chatOptions) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.engine, "engine", "", "chat: ask a model")
 	c.Flags().StringVar(&o.model, "model", "", "the model's name (or "+envChatModel+")")
 	c.Flags().StringVar(&o.url, "url", "", "Ollama, or an OpenAI-compatible interface that ends in /v1 (or "+envChatURL+")")
 	c.Flags().StringVar(&o.brief, "personality", "", "the file with the agent's brief")
+	c.Flags().StringVar(&o.memory, "memory", "", "the file that keeps the conversation over a restart")
 }
 
 // brain is the chat. A key comes by the environment only, so that no list of
@@ -58,7 +59,7 @@ func (o chatOptions) brain(marker string, getenv func(string) string) (*builtin.
 	if m.Name == "" {
 		return nil, fmt.Errorf("start a chat: no model is named; set %s in the engine's env, or add --model to its command", envChatModel)
 	}
-	chat := &builtin.Chat{Model: m, Marker: marker, Client: &http.Client{}}
+	chat := &builtin.Chat{Model: m, Marker: marker, File: o.memory, Client: &http.Client{}}
 	if o.brief != "" {
 		text, err := os.ReadFile(o.brief)
 		if err != nil {
@@ -67,6 +68,19 @@ func (o chatOptions) brain(marker string, getenv func(string) string) (*builtin.
 		chat.Brief = string(text)
 	}
 	return chat, nil
+}
+
+// aboutChat says who is asked, and whether an earlier conversation goes on. One
+// that cannot be read is no reason not to talk.
+func aboutChat(chat *builtin.Chat) string {
+	about := chat.Model.Name + " at " + chat.Model.URL
+	switch exchanges, err := chat.Recall(); {
+	case err != nil:
+		about += ", begins anew: " + err.Error()
+	case exchanges > 0:
+		about += fmt.Sprintf(", goes on after %d exchanges", exchanges)
+	}
+	return about
 }
 
 // first is the first text that is not empty.

@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +56,7 @@ func paneCommand(p place, a config.Agent, e config.Engine, self string, told []s
 	out := slices.Clone(a.Command)
 	if out[0] == config.Self {
 		out[0] = self
-		out = append(append(out, "--name", a.Name, "--role", string(a.Role), "--marker", a.Marker), told...)
+		out = append(append(out, "--name", a.Name, "--role", string(a.Role), "--marker", a.Marker, "--memory", conversationIn(folder)), told...)
 	}
 	brief, err := agents.BriefArgs(e, a.Personality, folder)
 	if err != nil {
@@ -71,6 +73,19 @@ func paneCommand(p place, a config.Agent, e config.Engine, self string, told []s
 		return nil, err
 	}
 	return hiding(e.Unset, []string{self, "launch", "--program", file}), nil
+}
+
+// conversationIn is where a program of ours keeps its conversation.
+func conversationIn(folder string) string { return filepath.Join(folder, "conversation.json") }
+
+// beginAnew keeps a program from going on, at its next start, with the
+// conversation it has now.
+func beginAnew(folder string) error {
+	err := os.Remove(conversationIn(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, agents.BeginAnew(folder))
 }
 
 // hiding runs a command without some variables.

@@ -216,7 +216,8 @@ func makeSeats(p place, cfg config.Config, self string, secret []byte) ([]hub.Se
 			Name: a.Name, Role: a.Role, Marker: a.Marker, MarkerLoose: a.MarkerLoose,
 			EngineName: a.Engine, Brief: pastedBrief(a, e), Engine: engine, Spool: spool, Meter: agents.NewMeter(e.Hooks, folderOf(p, a.Name)),
 			Timeout: a.Timeout, HardLimit: cfg.Limits.HardLimit, Version: versionOf(e, a), Forgets: cfg.Sessions.Forget && e.Forget != "",
-			Pane: tmux.PaneSpec{Name: a.Name, Argv: command, Env: env, Dir: cfg.Cluster.WorkDir},
+			BeginAnew: func() error { return beginAnew(folderOf(p, a.Name)) },
+			Pane:      tmux.PaneSpec{Name: a.Name, Argv: command, Env: env, Dir: cfg.Cluster.WorkDir},
 		})
 	}
 	return seats, nil

@@ -168,7 +168,7 @@ type Engine struct {
 	Settle      time.Duration // from the paste to the Enter
 	Alternate   bool          // draws on the alternate screen, which has no scrollback
 	Channel     string        // ChannelNone or ChannelSpool
-	Forget      string        // what is typed to make it forget its conversation; empty: it cannot
+	Forget      string        // what is typed to make it forget its conversation, or ForgetByRestart; empty: it cannot
 	TrustHooks  bool          // our hooks need no review of a person's in a program that asks for one
 	Tested      string        // the program's version that this description was tested with
 	Hooks       string        // whose own way of telling about itself it has: HooksNone, HooksClaude and the others
@@ -189,6 +189,10 @@ const (
 	ByHooks = "hooks" // the program that Hooks names has a way of its own
 	ByNone  = "none"
 )
+
+// ForgetByRestart is the way of a program that has no command for it: it is
+// ended, and another process takes its place.
+const ForgetByRestart = "restart"
 
 // How an engine tells about itself besides its screen.
 const (

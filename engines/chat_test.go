@@ -50,3 +50,45 @@ func TestChatForgetsSessions(t *testing.T) {
 		}
 	}
 }
+
+// A chat that is killed goes on with its conversation, and with none that it
+// was made to forget.
+func TestChatGoesOnAfterACrash(t *testing.T) {
+	t.Parallel()
+	p := chat()
+	p.settings = "    settle: 1s\n" // between a prompt and its Enter, to be killed in
+	c := newCompany(t, p, func(c modeltest.Call) modeltest.Turn {
+		return modeltest.Turn{Text: "聞きました: " + c.Prompt()}
+	}, one())
+	c.up()
+	c.ask("a", "甲の一。")
+	c.killed()
+	c.ask("a", "甲の二。")
+	if last := c.lastCall(); len(last.Turns) != 3 || !last.Said("assistant", "聞きました: 甲の一。") {
+		t.Errorf("after a crash: got a conversation of %+v, want it to go on", last.Turns)
+	}
+	before := c.note()
+	task := c.submit("b", "乙の一。")
+	c.wait("prompt of the other session in the pane", func() bool {
+		now := c.note()
+		return now != before && now != "forget"
+	})
+	c.killed()
+	c.result(task, "乙の一。")
+	if last := c.lastCall(); len(last.Turns) != 1 {
+		t.Errorf("after a crash behind /clear: got a conversation of %+v, want nothing of the other session", last.Turns)
+	}
+}
+
+// killed ends the agent's program and waits until it runs again.
+func (c *company) killed() {
+	c.t.Helper()
+	before := c.status(specialist).Restarts
+	c.kill(specialist)
+	c.wait("restart", func() bool { return c.status(specialist).Restarts > before })
+}
+
+func (c *company) lastCall() modeltest.Call {
+	calls := c.model.Calls()
+	return calls[len(calls)-1]
+}

@@ -157,13 +157,25 @@ func (c *company) http(method, path string, body any, into any) {
 // ask gives the agent a task in a session and waits for its result.
 func (c *company) ask(session, body string) string {
 	c.t.Helper()
+	return c.result(c.submit(session, body), body)
+}
+
+// submit gives the agent a task in a session, and does not wait.
+func (c *company) submit(session, body string) (task string) {
+	c.t.Helper()
 	var taken api.Submitted
 	c.http(http.MethodPost, "/submit_task", map[string]any{
 		"sessionId": session, "userPrompt": body, "taskType": "chat", "context": map[string]string{"agent": specialist, "timeout": "2m"},
 	}, &taken)
+	return taken.TaskID
+}
+
+// result waits for the end of a task.
+func (c *company) result(task, body string) string {
+	c.t.Helper()
 	var p api.Progress
 	c.wait("end of "+body, func() bool {
-		c.http(http.MethodGet, "/tasks/"+taken.TaskID+"/status", nil, &p)
+		c.http(http.MethodGet, "/tasks/"+task+"/status", nil, &p)
 		return p.Status == "completed" || p.Status == "failed"
 	})
 	if p.Result == nil {

@@ -36,3 +36,29 @@ func (w *worker) brief(ctx context.Context) {
 	defer w.mu.Unlock()
 	w.briefed = process
 }
+
+// rebrief gives a program that has to forget its conversation its brief again,
+// where it was pasted into that: the program forgets before the brief, and what
+// it was to forget for follows. It says whether there is a brief to come now,
+// which is once for each message.
+func (w *worker) rebrief(ctx context.Context, d ledger.Delivery) bool {
+	if w.Brief == "" || !w.Forgets || !d.Forget || d.First || d.Begun || w.rebriefs == d.Messages[0] {
+		return false
+	}
+	w.rebriefs = d.Messages[0]
+	m := protocol.New(protocol.FromHub(), protocol.Party(w.Name, w.Role), protocol.Info(w.Brief))
+	if _, err := w.submit(ctx, protocol.Accepted{Message: m, First: true, Session: d.Session, Anew: true}); err != nil {
+		if ctx.Err() == nil {
+			w.log.Warn().Err(err).Msg("brief not given again")
+		}
+		return false
+	}
+	return true
+}
+
+// hasBrief notes that the process in the pane has its brief.
+func (w *worker) hasBrief() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.briefed = w.pane.Process
+}

@@ -75,6 +75,9 @@ func New(o Options) (*Hub, error) {
 		h.order = append(h.order, seat.Name)
 	}
 	h.keeper = newKeeper(o, h.workers)
+	for _, w := range h.workers {
+		w.again = h.keeper.again
+	}
 	return h, nil
 }
 

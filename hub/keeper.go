@@ -22,9 +22,11 @@ type keeper struct {
 	log     zerolog.Logger
 
 	lives map[string]*life
+	stir  chan struct{} // somebody wants a program started again
 
 	mu      sync.Mutex
 	trouble error
+	wanted  map[string]bool // the programs to be ended and started again
 }
 
 // life is how often an agent's program died lately.
@@ -48,7 +50,7 @@ func newKeeper(o Options, workers map[string]*worker) *keeper {
 	for _, s := range o.Seats {
 		spec.Agents = append(spec.Agents, s.Pane)
 	}
-	return &keeper{server: o.Server, spec: spec, workers: workers, log: o.Log, lives: map[string]*life{}}
+	return &keeper{server: o.Server, spec: spec, workers: workers, log: o.Log, lives: map[string]*life{}, stir: make(chan struct{}, 1), wanted: map[string]bool{}}
 }
 
 func (k *keeper) run(ctx context.Context) error {
@@ -65,7 +67,7 @@ func (k *keeper) run(ctx context.Context) error {
 			if due := k.nextDue(); !due.IsZero() && due.Before(wake) {
 				wake = due
 			}
-			sleep(ctx, wake, k.server.Changes(), nil)
+			sleep(ctx, wake, k.server.Changes(), k.stir)
 		}
 		return nil
 	})
@@ -95,8 +97,11 @@ func (k *keeper) look(ctx context.Context) {
 	}
 	k.note(nil)
 	for _, spec := range k.spec.Agents {
+		wanted := k.wants(spec.Name)
 		if p := known[spec.Name]; p.Dead {
 			k.revive(ctx, spec, p)
+		} else if wanted {
+			k.respawn(ctx, spec)
 		} else if p.Epoch != k.lives[spec.Name].epoch {
 			k.seat(p, false)
 		}
@@ -156,6 +161,28 @@ func (k *keeper) revive(ctx context.Context, spec tmux.PaneSpec, p tmux.PaneInfo
 	if now.Before(l.due) {
 		return
 	}
+	k.respawn(ctx, spec)
+}
+
+// again asks for an agent's program to be ended, where it runs, and started
+// again.
+func (k *keeper) again(name string) {
+	k.mu.Lock()
+	k.wanted[name] = true
+	k.mu.Unlock()
+	notify(k.stir)
+}
+
+// wants says, once, that somebody has asked for that.
+func (k *keeper) wants(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	wanted := k.wanted[name]
+	delete(k.wanted, name)
+	return wanted
+}
+
+func (k *keeper) respawn(ctx context.Context, spec tmux.PaneSpec) {
 	fresh, err := k.server.Respawn(ctx, spec)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, tmux.ErrGone) {

@@ -26,6 +26,9 @@ type Seat struct {
 	Timeout     time.Duration
 	HardLimit   time.Duration
 	Forgets     bool // its conversation is cleared between sessions
+	// BeginAnew keeps the next start of its program from going on with the
+	// conversation it has now; nil where a start always begins anew.
+	BeginAnew func() error
 	// Version tells which version of the program is installed, and which was
 	// tested; nil where there is nothing to tell.
 	Version func(context.Context) string

@@ -30,6 +30,7 @@ type worker struct {
 	redraw chan<- struct{} // the same notice, for the borders
 	slate  *slate          // where what is being written lies open
 	bell   *bell           // rung for whoever looks on
+	again  func(string)    // ends an agent's program and starts it again
 
 	mu       sync.Mutex
 	agent    *agents.Agent
@@ -41,6 +42,8 @@ type worker struct {
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
 	briefed  string                  // the process that has its brief, or will
+	rebriefs string                  // the message for whose session it was briefed last
+	renewing bool                    // its program is being started again on purpose
 	texts    []protocol.Report       // what people typed into the pane and nobody has taken yet
 }
 
@@ -61,16 +64,28 @@ func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	defer w.mu.Unlock()
 	w.pane, w.dead = info, ""
 	if w.agent != nil {
-		w.restarts++
+		if !w.renewing {
+			w.restarts++
+		}
+		w.renewing = false
 		w.agent.Replace(terminal{pane})
 		return
 	}
 	w.agent = agents.New(terminal{pane}, agents.Options{
 		Name: w.Name, Role: w.Role, Marker: w.Marker, MarkerLoose: w.MarkerLoose,
 		Engine: w.Engine, Timeout: w.Timeout, HardLimit: w.HardLimit, Spool: w.Spool,
-		Asks: w.asks, Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add, OnWriting: w.onWriting,
+		Asks: w.asks, Log: w.log, OnChange: w.onChange, OnTyped: w.onTyped, OnUsage: w.usage.add, OnWriting: w.onWriting, OnForget: w.BeginAnew, Restart: w.startAgain,
 	})
 	close(w.seated)
+}
+
+// startAgain has the agent's program ended and started again. One that hangs is
+// counted as one that died.
+func (w *worker) startAgain(hung bool) {
+	w.mu.Lock()
+	w.renewing = !hung
+	w.mu.Unlock()
+	w.again(w.Name)
 }
 
 // died notes that the agent's program is gone until it is placed again.
@@ -202,6 +217,9 @@ func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error)
 	if found == nil {
 		return nil, wake, nil
 	}
+	if w.rebrief(ctx, *found) {
+		return nil, now, nil // the brief comes before it
+	}
 	if err := w.book.persist(ctx, entry); err != nil {
 		return nil, wake, err
 	}
@@ -251,6 +269,9 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	// What it took is known before its end is written, so that the end can tell.
 	if err := w.recordUsage(ctx); err != nil {
 		return err
+	}
+	if d.First && err == nil {
+		w.hasBrief()
 	}
 	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 		if err == nil {

@@ -21,6 +21,7 @@ type Delivery struct {
 	From     string
 	Type     protocol.Type // request, event, or response for the results of a turn
 	Timeout  time.Duration // zero: the agent's own
+	Session  string        // whose work it is
 	Forget   bool          // the agent remembers another session's work
 	Body     string
 	First    bool // nothing else is typed before the agent has taken it
@@ -114,7 +115,7 @@ func stepEntry(now time.Time, s *protocol.Step) protocol.Entry {
 func (p *parcel) delivery() Delivery {
 	d := Delivery{
 		Agent: p.seat.name, Messages: slices.Clone(p.Messages), Attempt: p.Attempt, Req: p.Req, Step: p.Step,
-		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(), First: p.First, Forget: p.seat.strange(p),
+		Root: p.root(), From: p.From, Type: p.Kind, Body: p.body(), First: p.First, Session: p.session(), Forget: p.seat.strange(p),
 	}
 	if !p.underWay() {
 		d.Attempt, d.Req = p.Attempt+1, ""

@@ -17,7 +17,7 @@ func (p *parcel) session() string {
 
 // public says that a parcel is news for everyone: it neither belongs to a
 // session nor ends one.
-func (p *parcel) public() bool { return p.node == nil && p.Session == "" }
+func (p *parcel) public() bool { return p.node == nil && p.Session == "" && !p.Anew }
 
 // distracts says that a note is of another session than the task at hand: to
 // read it the agent would have to forget that task.

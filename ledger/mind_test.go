@@ -76,3 +76,27 @@ func TestNotesDoNotInterruptASession(t *testing.T) {
 		t.Errorf("got %+v, want the other session's note after forgetting", d)
 	}
 }
+
+// An agent forgets before a brief that begins a session's conversation, also
+// where that is the owner's own; the work it was for follows, with nothing to
+// forget.
+func TestBriefBeginsASession(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	o.ask(user, tester, "work", inSession("a"))
+	o.answer(o.take(tester), "done\nTESTING OK")
+	for _, session := range []string{"b", ""} {
+		o.ask(user, tester, "work", inSession(session))
+		o.send(protocol.Hub, tester, protocol.Info("your part"), func(a *protocol.Accepted) { a.Session, a.First, a.Anew = session, true, true })
+		brief := o.take(tester)
+		if !brief.Forget || !brief.First || brief.Session != session {
+			t.Fatalf("session %q: got %+v, want the brief, and the other session forgotten before it", session, brief)
+		}
+		o.answer(brief, "noted\nTESTING OK")
+		work := o.take(tester)
+		if work.Forget || work.Session != session || work.Body == brief.Body {
+			t.Errorf("session %q: got %+v, want its work, and nothing forgotten", session, work)
+		}
+		o.answer(work, "done\nTESTING OK")
+	}
+}

@@ -64,6 +64,7 @@ type parcel struct {
 	Task     string        `json:"task,omitempty"`    // of a note: the root it speaks about
 	Session  string        `json:"session,omitempty"` // of a note
 	First    bool          `json:"first,omitempty"`   // of a note: before everything else
+	Anew     bool          `json:"anew,omitempty"`    // of a note: it begins its session's conversation
 	Results  []result      `json:"results,omitempty"`
 
 	Expires   int64 `json:"expires,omitempty"`

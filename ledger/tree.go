@@ -138,7 +138,7 @@ func (l *Ledger) applyEvent(e protocol.Entry, a *protocol.Accepted) bool {
 	text := m.Text()
 	for _, s := range to {
 		l.addNote(e, &parcel{seat: s, Kind: protocol.Event, Messages: []string{m.ID()}, From: l.word(m.From()), Session: l.word(a.Session),
-			Weight: m.Priority().Weight(), After: l.referred(m), Expires: nanos(m.Expires(e.Time)), Text: text, Task: a.Task, First: a.First})
+			Weight: m.Priority().Weight(), After: l.referred(m), Expires: nanos(m.Expires(e.Time)), Text: text, Task: a.Task, First: a.First, Anew: a.Anew})
 	}
 	return true
 }

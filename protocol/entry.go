@@ -53,6 +53,9 @@ type Accepted struct {
 	// First makes the hub deliver a note before everything else that waits for
 	// the agent, as it does with the brief of a program that has just started.
 	First bool `json:"first,omitempty"`
+	// Anew marks a brief for a session whose work comes next: the agent forgets
+	// another session's before it, and its conversation is this one's from then.
+	Anew bool `json:"anew,omitempty"`
 	// Closing stands on the response or error that ends a request.
 	Closing *Closing `json:"closing,omitempty"`
 }
