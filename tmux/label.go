@@ -55,12 +55,16 @@ func sessionLook(session string) []string {
 	return out
 }
 
+// borderStatus is where the labels stand. tmux 3.7 spins for ever over a label above a pane of which a narrow client
+// sees only a part.
+const borderStatus = "#{?#{m:3.7*,#{version}},bottom,top}"
+
 // windowLook is how one of our windows looks.
 func windowLook(win string) []string {
 	var out []string
 	for _, kv := range [][2]string{
 		{"automatic-rename", "off"},
-		{"pane-border-status", "top"},
+		{"pane-border-status", borderStatus},
 		{"pane-border-format", borderFormat},
 		{"pane-border-style", "fg=#{?@orch_colour,#{@orch_colour},default}"},
 		{"pane-active-border-style", "fg=#{?@orch_colour,#{@orch_colour},default},bold"},
@@ -68,7 +72,11 @@ func windowLook(win string) []string {
 		{"window-status-current-format", "#[bold] #{window_name}#{?window_zoomed_flag, (zoom),} "},
 		{"window-status-bell-style", "fg=yellow,bold"},
 	} {
-		out = append(out, command("set-option", "-w", "-t", win, kv[0], kv[1]))
+		set := []string{"set-option", "-w", "-t", win}
+		if kv[1] == borderStatus {
+			set = append(set, "-F") // the others are expanded each time they are shown
+		}
+		out = append(out, command(append(set, kv[0], kv[1])...))
 	}
 	return out
 }

@@ -201,17 +201,29 @@ func (s *Server) windowHeight() string {
 }
 
 // sharedFollow resizes the agents' window with the client and makes the columns even again, unless a pane is zoomed,
-// which that would undo.
+// which that would undo. It sets the sizes that layout has: tmux's own even spread differs between versions.
 func (s *Server) sharedFollow(agents []PaneInfo, width, height string) string {
-	win, left := agents[0].Window, s.spec.Left
+	win, left := agents[0].Window, min(s.spec.Left, len(agents))
 	resize := "resize-window -t " + win + " -x " + width + " -y " + height
-	even := []string{"select-layout -E -t " + agents[0].ID}
+	var even []string
 	if left < len(agents) {
-		half := "resize-pane -t " + agents[0].ID + " -x #{e|/:#{e|-:#{window_width},1},2}"
-		even = []string{command("run-shell", "-t", agents[0].ID, "-C", half), even[0], "select-layout -E -t " + agents[left].ID}
+		even = append(even, "resize-pane -t "+agents[0].ID+" -x #{e|/:#{e|-:#{window_width},1},2}")
 	}
-	return sequence(command("run-shell", "-t", win, "-C", resize),
-		command("if-shell", "-F", "-t", win, "#{window_zoomed_flag}", "", sequence(even...)))
+	even = append(append(even, evenHeights(agents[:left])...), evenHeights(agents[left:])...)
+	follow := command("run-shell", "-t", win, "-C", resize)
+	if len(even) == 0 {
+		return follow
+	}
+	return sequence(follow, command("if-shell", "-F", "-t", win, "#{window_zoomed_flag}", "", command("run-shell", "-t", win, "-C", sequence(even...))))
+}
+
+// evenHeights makes the panes of a column equally high; the last one takes what remains.
+func evenHeights(panes []PaneInfo) []string {
+	var out []string
+	for i := range len(panes) - 1 {
+		out = append(out, fmt.Sprintf("resize-pane -t %s -y #{e|/:#{e|-:#{window_height},%[2]d},%[2]d}", panes[i].ID, len(panes)))
+	}
+	return out
 }
 
 // tallFollow resizes each agent's own window in width only.

@@ -75,6 +75,10 @@ func (p *Pane) Paste(ctx context.Context, note string, parts ...[]byte) error {
 	if err := checkLine("note", note); err != nil {
 		return fmt.Errorf("paste to %s: %w", p.info.Name, err)
 	}
+	flags, err := p.s.pasteFlags(ctx)
+	if err != nil {
+		return fmt.Errorf("paste to %s: %w", p.info.Name, err)
+	}
 	base := p.s.bufferBase() + token()
 	var load, names []string
 	defer func() { p.s.discard(names) }()
@@ -95,13 +99,31 @@ func (p *Pane) Paste(ctx context.Context, note string, parts ...[]byte) error {
 		command("copy-mode", "-q", "-t", p.info.ID),
 	}
 	for _, name := range names {
-		line = append(line, command("paste-buffer", "-p", "-r", "-d", "-b", name, "-t", p.info.ID))
+		line = append(line, command("paste-buffer", flags, "-b", name, "-t", p.info.ID))
 	}
 	if err := p.guarded(ctx, load, line); err != nil {
 		p.s.dropBuffers(ctx, names)
 		return fmt.Errorf("paste into pane %s of %s: %w", p.info.ID, p.info.Name, err)
 	}
 	return nil
+}
+
+// pasteFlags ask for a bracketed paste that is not changed, and not kept. Since 3.7 tmux writes out what it thinks
+// unsafe unless it is told not to.
+func (s *Server) pasteFlags(ctx context.Context) (string, error) {
+	if flags := s.paste.Load(); flags != nil {
+		return *flags, nil
+	}
+	v, err := Probe(ctx, s.o.Bin)
+	if err != nil {
+		return "", err
+	}
+	flags := "-prd"
+	if v.atLeast(3, 7) {
+		flags += "S"
+	}
+	s.paste.Store(&flags)
+	return flags, nil
 }
 
 // keyForm is what tmux knows as a key; other words it would type out letter by letter.

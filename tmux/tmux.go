@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -67,7 +68,8 @@ type Server struct {
 	gate   sync.RWMutex // held by commands; by the event client while it attaches
 	build  sync.Mutex   // held while panes are made or removed
 	spec   SessionSpec
-	labels sync.Map // pane id -> labelled
+	labels sync.Map               // pane id -> labelled
+	paste  atomic.Pointer[string] // the flags of a paste, once they are known
 
 	events  events
 	changes chan struct{}

@@ -38,10 +38,14 @@ func Probe(ctx context.Context, bin string) (Version, error) {
 	if err != nil {
 		return v, err
 	}
-	if v.Major < 3 || v.Major == 3 && v.Minor < 2 {
+	if !v.atLeast(3, 2) {
 		return v, fmt.Errorf("%s is %s, 3.2 or newer is needed: %w: %s", bin, v.Raw, ErrTooOld, installHint)
 	}
 	return v, nil
+}
+
+func (v Version) atLeast(major, minor int) bool {
+	return v.Major > major || v.Major == major && v.Minor >= minor
 }
 
 // parseVersion reads "tmux 3.3a", "tmux 3.5-rc2", "tmux next-3.6", "tmux openbsd-7.4" and "tmux master".
