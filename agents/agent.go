@@ -222,7 +222,7 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 		a.status.Reason = a.status.Drift
 	}
 	switch {
-	case a.status.State != protocol.Waiting && a.status.Drift == "":
+	case a.status.State != protocol.Waiting && a.status.Drift == "", o == asking && s.Visible == nil:
 		a.status.Screen, a.status.Dialog = "", ""
 	case s.Visible != nil:
 		a.status.Screen, a.status.Dialog = excerpt(s), dialogID(s)

@@ -152,6 +152,9 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 	switch {
 	case t.opts.Asks():
 		t.life = now
+		if !v.dialog {
+			s = Screen{} // it says nothing about what is asked
+		}
 		t.set(asking, "it asks for a tool, see orchestrator-cc inbox", s)
 	case v.dialog:
 		t.life = now
