@@ -115,6 +115,12 @@ type toolCall struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
+// What a model is told of a call that does not happen.
+const (
+	denied   = "A person has denied this."
+	taskOver = "The task is over. Stop."
+)
+
 func (t toolCall) question(m memory) Word {
 	decision := func(d map[string]any) []byte {
 		return mustJSON(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d}})
@@ -122,7 +128,8 @@ func (t toolCall) question(m memory) Word {
 	return Word{Reports: m.alive(), Ask: &Question{
 		Tool: t.Tool, Input: t.Input,
 		Allow: decision(map[string]any{"behavior": "allow"}),
-		Deny:  decision(map[string]any{"behavior": "deny", "message": "A person has denied this."}),
+		Deny:  decision(map[string]any{"behavior": "deny", "message": denied}),
+		Over:  decision(map[string]any{"behavior": "deny", "message": taskOver}),
 	}}
 }
 

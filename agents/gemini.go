@@ -100,10 +100,8 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		if !geminiAsks(p.Command, protocol.ToolUse{Tool: in.Tool, Args: in.Input, Dir: in.Dir}) {
 			return Word{Reports: m.alive()}, nil
 		}
-		return Word{Reports: m.alive(), Ask: &Question{
-			Tool: in.Tool, Input: in.Input, Again: true,
-			Deny: mustJSON(map[string]any{"decision": "deny", "reason": "A person has denied this."}),
-		}}, nil
+		refuse := func(why string) []byte { return mustJSON(map[string]any{"decision": "deny", "reason": why}) }
+		return Word{Reports: m.alive(), Ask: &Question{Tool: in.Tool, Input: in.Input, Again: true, Deny: refuse(denied), Over: refuse(taskOver)}}, nil
 	case "Notification":
 		if in.Kind != "ToolPermission" {
 			return Word{Reports: m.alive()}, nil

@@ -76,7 +76,7 @@ func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, err
 		w.Reports = append(bill, w.Reports...)
 		return w, nil
 	case "permission":
-		return Word{Reports: m.alive(), Ask: &Question{Tool: in.Permission, Input: in.Args, Allow: []byte("once"), Deny: []byte("reject")}}, nil
+		return Word{Reports: m.alive(), Ask: &Question{Tool: in.Permission, Input: in.Args, Allow: []byte("once"), Deny: []byte("reject"), Over: []byte("over")}}, nil
 	case "failed":
 		return Word{Reports: append(m.bill(in.Took), m.fail("the model gave no answer: "+in.Text)...)}, nil
 	}

@@ -140,8 +140,9 @@ type Word struct {
 type Question struct {
 	Tool  string
 	Input json.RawMessage
-	// Allow and Deny are what the hook prints for either decision.
-	Allow, Deny []byte
+	// Allow and Deny are what the hook prints for either decision, and Over what
+	// it prints where the task has ended meanwhile.
+	Allow, Deny, Over []byte
 	// Again says that the program asks in its pane too about what is allowed
 	// here; see Permit.
 	Again bool

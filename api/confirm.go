@@ -139,7 +139,7 @@ func (c *confirmations) due(now time.Time) (late []lapsed, next time.Time, moved
 		pending[item.ID] = p
 		switch {
 		case item.Over:
-			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "the end of its task"})
+			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, protocol.ByEndOfTask})
 		case p.askers == 0 && now.Sub(p.last) >= forsaken:
 			late = append(late, lapsed{item, protocol.ConfirmationWithdrawn, "whoever asked"})
 		case !now.Before(p.until):
@@ -212,17 +212,8 @@ func (s *Server) expire(ctx context.Context) {
 	}
 }
 
-// decide writes the one answer of a confirmation. Its message has an id that
-// follows from the confirmation's, so that the stream refuses a second one.
+// decide writes the one answer of a confirmation.
 func (s *Server) decide(ctx context.Context, item protocol.Confirmation, v protocol.Verdict) error {
-	from, to := protocol.FromHub(), protocol.FromUser()
-	if v.Scope != "" { // only people decide for so much
-		from, to = to, from
-	}
-	v.ID = item.ID
-	v.Text = fmt.Sprintf("%s %s of %s, by %s", v.State, item.Tool, item.Agent, v.By)
-	if v.Scope == protocol.ScopeTask || v.Scope == protocol.ScopeAgent {
-		v.Text += fmt.Sprintf(", and from now on for this %s: %s", v.Scope, item.Kind)
-	}
-	return s.record(ctx, item, protocol.EventConfirmationAnswer, v, onceID("answer", item.ID), from, to)
+	_, err := s.hub.Submit(ctx, protocol.Accepted{Message: item.Answer(v), Task: item.Task, Session: item.Session})
+	return err
 }

@@ -133,6 +133,8 @@ func decide(ctx context.Context, a *app, p agents.Program, q agents.Question) ([
 		return q.Allow, nil
 	case item.State == protocol.ConfirmationDenied:
 		return q.Deny, nil
+	case item.State == protocol.ConfirmationWithdrawn && item.By == protocol.ByEndOfTask:
+		return q.Over, nil
 	}
 	return nil, nil
 }

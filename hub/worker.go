@@ -301,6 +301,7 @@ func (w *worker) stopExchange(d ledger.Delivery) {
 func (w *worker) interrupt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	w.withdraw(ctx)
 	failure := &agents.Failure{Code: protocol.CodeCancelled, Reason: "cancelled"}
 	if err := w.agent.Interrupt(ctx); err != nil {
 		failure.Reason = "cancelled, but the agent does not stop: " + err.Error()

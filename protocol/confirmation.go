@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -53,6 +54,31 @@ type Confirmation struct {
 	Scope   string    `json:"scope,omitempty" enum:"once,task,agent"`
 	Decided time.Time `json:"decided,omitzero"`
 	Over    bool      `json:"over,omitempty"` // its task has ended while it was pending
+}
+
+// ByEndOfTask is who withdraws what is asked for a task that is over: nobody
+// wants it done any more, whatever the program would ask next.
+const ByEndOfTask = "the end of its task"
+
+// Answer is the message by which a confirmation is decided. Its id follows from
+// the confirmation's, so that the stream takes one and refuses a second.
+func (c Confirmation) Answer(v Verdict) Message {
+	from, to := FromHub(), FromUser()
+	if v.Scope != "" { // only people decide for so much
+		from, to = to, from
+	}
+	v.ID = c.ID
+	v.Text = fmt.Sprintf("%s %s of %s, by %s", v.State, c.Tool, c.Agent, v.By)
+	if v.Scope == ScopeTask || v.Scope == ScopeAgent {
+		v.Text += fmt.Sprintf(", and from now on for this %s: %s", v.Scope, c.Kind)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a struct of strings always encodes
+	}
+	m := New(from, to, &EventPayload{EventType: EventConfirmationAnswer, Data: data})
+	m.Header.MessageID = DeriveID("once", "answer", c.ID)
+	return m
 }
 
 // Verdict is the answer to a confirmation, as it stands in the stream.

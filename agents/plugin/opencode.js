@@ -68,8 +68,8 @@ function ask(client, { id, sessionID, permission, patterns, metadata }) {
   child.on("error", () => {})
   child.on("close", async () => {
     if (open.delete(id) && verdict) {
-      // A refusal without words would end the turn; with them the model is told.
-      const body = verdict === "reject" ? { reply: verdict, message: "A person has denied this." } : { reply: verdict }
+      // A refusal without words ends the turn, as is wanted when the task is over; with them the model is told.
+      const body = { once: { reply: "once" }, reject: { reply: "reject", message: "A person has denied this." }, over: { reply: "reject" } }[verdict]
       await client._client.post({ url: `/permission/${id}/reply`, body, headers: { "Content-Type": "application/json" } })
     }
   })
