@@ -304,11 +304,7 @@ func TestUserFilesStay(t *testing.T) {
 func (c *company) dialog() (id string) {
 	c.t.Helper()
 	c.wait("dialog in the inbox", func() bool {
-		var list struct{ Inbox []protocol.InboxItem }
-		if err := json.Unmarshal([]byte(c.must("inbox", "--json")), &list); err != nil {
-			c.t.Fatal(err)
-		}
-		for _, item := range list.Inbox {
+		for _, item := range c.inbox() {
 			if item.Kind == protocol.InboxDialog {
 				id = item.Dialog
 			}

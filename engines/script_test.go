@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"orchestrator-cc/engines/modeltest"
 	"orchestrator-cc/protocol"
@@ -127,6 +128,7 @@ func japanese(begin string, lines, bytes int) string {
 type hop struct {
 	From, To, Type, Content, Status, Evidence, Error string
 	RetryCount                                       int `json:"retry_count"`
+	Timestamp                                        time.Time
 }
 
 // journal is every hop so far.
