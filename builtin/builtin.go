@@ -109,7 +109,7 @@ func (a *agent) serve(ctx context.Context) error {
 	var (
 		waiting []string
 		ended   = make(chan error, 1)
-		cancel  context.CancelFunc
+		cancel  context.CancelCauseFunc
 	)
 	next := func() {
 		if cancel != nil || len(waiting) == 0 {
@@ -118,19 +118,18 @@ func (a *agent) serve(ctx context.Context) error {
 		text := waiting[0]
 		waiting = waiting[1:]
 		var turn context.Context
-		turn, cancel = context.WithCancel(ctx)
+		turn, cancel = context.WithCancelCause(ctx)
 		go func() { ended <- a.turn(turn, protocol.ParsePrompt(text)) }()
 	}
 	for {
 		select {
 		case <-ctx.Done():
 			if cancel != nil {
-				cancel()
 				<-ended
 			}
 			return ctx.Err()
 		case err := <-ended:
-			cancel()
+			cancel(nil)
 			cancel = nil
 			if err != nil {
 				return err
@@ -155,7 +154,7 @@ func (a *agent) serve(ctx context.Context) error {
 				next()
 			case interrupted:
 				if cancel != nil {
-					cancel()
+					cancel(errInterrupted)
 				}
 			}
 		}
@@ -244,6 +243,9 @@ func (a *agent) turn(ctx context.Context, p protocol.Prompt) error {
 	}
 }
 
+// errInterrupted ends a turn on a person's or the hub's Escape.
+var errInterrupted = errors.New("interrupted")
+
 func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err error) error {
 	if err := a.bill(p.Req); err != nil {
 		return err
@@ -251,8 +253,10 @@ func (a *agent) finish(ctx context.Context, p protocol.Prompt, text string, err 
 	switch {
 	case errors.Is(err, ErrQuit):
 		return err
+	case ctx.Err() != nil && context.Cause(ctx) != errInterrupted:
+		return ctx.Err() // the program ends, which whoever asked sees at its pane
 	case ctx.Err() != nil:
-		err = errors.New("interrupted")
+		err = errInterrupted
 		fallthrough
 	case err != nil:
 		var useless *uselessError

@@ -195,6 +195,23 @@ func TestEscapeInterruptsTheTurn(t *testing.T) {
 	p.waitFor(protocol.ReportAnswer, "dddddd")
 }
 
+// A program that ends says nothing of the turn that it leaves: that its terminal
+// is gone is no word of a person.
+func TestHangUpIsNoInterrupt(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.paste(protocol.Tag("cccccc", "user")+"\n", "/think 10m\n/say never")
+	p.typed("\r")
+	p.waitFor(protocol.ReportAccepted, "cccccc")
+	p.in.Close()
+	<-p.ended
+	for _, r := range p.reports() {
+		if r.Event == protocol.ReportFailed {
+			t.Errorf("got %+v, want no word", r)
+		}
+	}
+}
+
 // What a turn took is told before its end, whichever that is.
 func TestTokensAreTold(t *testing.T) {
 	t.Parallel()
