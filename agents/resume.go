@@ -33,7 +33,7 @@ func (t *turn) resume(ctx context.Context) error {
 	}
 	if s.Note != t.req.ID {
 		if t.req.Resume == protocol.Claimed {
-			return failure(protocol.CodeNotSubmitted, true, "the hub ended before the prompt was typed")
+			return failure(protocol.CodeNoHub, true, "the hub ended before the prompt was typed")
 		}
 		return failure(protocol.CodeAgentDied, true, "its program was started again after the prompt was typed")
 	}

@@ -141,7 +141,7 @@ func TestResumeOfWhatWasNeverTyped(t *testing.T) {
 		resume protocol.StepName
 		code   protocol.Code
 	}{
-		{protocol.Claimed, protocol.CodeNotSubmitted},
+		{protocol.Claimed, protocol.CodeNoHub},
 		{protocol.Typed, protocol.CodeAgentDied},
 		{protocol.Taken, protocol.CodeAgentDied},
 	} {

@@ -300,6 +300,10 @@ func (l *Ledger) applyAnswered(e protocol.Entry, p *parcel, s *protocol.Step) bo
 	return true
 }
 
+// forgiven is how many attempts may die with their hub for nothing: a task that
+// kills every hub must come to an end.
+const forgiven = 5
+
 // applyUndone ends an attempt without an answer: another one follows after a
 // while, or none does.
 func (l *Ledger) applyUndone(e protocol.Entry, p *parcel, s *protocol.Step) bool {
@@ -321,7 +325,7 @@ func (l *Ledger) applyUndone(e protocol.Entry, p *parcel, s *protocol.Step) bool
 		p.Overtaken, again = false, again || s.Code == protocol.CodeCancelled
 	} else if s.Code == protocol.CodeWall && again {
 		p.seat.hit(e, s) // nor is a wall, which holds everything for this agent
-	} else {
+	} else if s.Code != protocol.CodeNoHub || p.Attempt > forgiven { // nor is a hub that died before it typed
 		p.Used++
 	}
 	if again && p.Used <= l.rules.Retry.Max {

@@ -99,6 +99,24 @@ func TestResumeEndsTheWall(t *testing.T) {
 	o.wantSound()
 }
 
+// An attempt whose hub ended before it typed anything costs none either, unless
+// hubs go on ending over it.
+func TestDeadHubCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	rules := company()
+	rules.Retry.Max = 0
+	o := newOffice(t, rules)
+	root := o.ask(user, coder, "one")
+	for range forgiven {
+		o.fail(o.take(coder), protocol.CodeNoHub, true)
+		o.now = o.now.Add(time.Minute)
+		o.wantState(root, protocol.TaskInProgress)
+	}
+	o.fail(o.take(coder), protocol.CodeNoHub, true)
+	o.wantState(root, protocol.TaskNeedsHuman)
+	o.wantSound()
+}
+
 // What was not provably over is not tried again after a wall either.
 func TestWallInDoubtIsNotRetried(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ const (
 	CodeWall         Code = "E_RATE_LIMITED"
 	CodeMention      Code = "E_MENTION"
 	CodeStorage      Code = "E_STORAGE"
-	CodeNoHub        Code = "E_NO_HUB" // there is nobody to ask
+	CodeNoHub        Code = "E_NO_HUB" // there is nobody to ask, or nobody was left to type
 	CodeInternal     Code = "E_INTERNAL"
 )
 
