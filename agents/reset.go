@@ -108,6 +108,9 @@ func readClock(text string, now time.Time) time.Time {
 	}
 	if day == nil {
 		at := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
+		if soon, ok := justNow(at, now); ok {
+			return soon
+		}
 		if !at.After(now) {
 			at = time.Date(now.Year(), now.Month(), now.Day()+1, hour, minute, 0, 0, now.Location())
 		}
@@ -123,10 +126,26 @@ func readClock(text string, now time.Time) time.Time {
 		year, _ = strconv.Atoi(day[3])
 	}
 	at := time.Date(year, month.Month(), date, hour, minute, 0, 0, now.Location())
+	if soon, ok := justNow(at, now); ok {
+		return soon
+	}
 	if day[3] == "" && !at.After(now) {
 		at = time.Date(year+1, month.Month(), date, hour, minute, 0, 0, now.Location())
 	}
 	return at
+}
+
+// justNow tells a minute that has begun, or has passed a moment ago, from the
+// same one of tomorrow: programs leave the seconds out.
+func justNow(at, now time.Time) (soon time.Time, ok bool) {
+	const passed = 5 * time.Minute
+	if at.After(now) || now.Sub(at) > passed {
+		return time.Time{}, false
+	}
+	if end := at.Add(time.Minute); end.After(now) {
+		return end, true
+	}
+	return now.Add(time.Minute), true
 }
 
 func clockOf(text string) (hour, minute int, ok bool) {

@@ -24,6 +24,10 @@ func TestResetOf(t *testing.T) {
 		{"resets 12am", at(10, 8, 0, 0, 0)},
 		{"resets 12pm", at(10, 8, 12, 0, 0)},
 		{"5-hour limit reached ∙ resets 2pm", at(10, 8, 14, 0, 0)},
+		{"resets 2:20pm", at(10, 7, 14, 21, 0)}, // some second of this minute
+		{"resets 2:18pm", at(10, 7, 14, 21, 0)}, // it is over, or a clock is wrong
+		{"resets Oct 7 at 2:20pm", at(10, 7, 14, 21, 0)},
+		{"resets 2:10pm", at(10, 8, 14, 10, 0)},
 		{"resets 3pm (UTC)", time.Date(2026, 10, 7, 15, 0, 0, 0, time.UTC)},
 		{"resets 1pm (UTC)", time.Date(2026, 10, 7, 13, 0, 0, 0, time.UTC)},
 		{"resets Jan 2, 2027, 9am", none},
