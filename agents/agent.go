@@ -138,6 +138,7 @@ func (a *Agent) serve(ctx context.Context, j job) {
 		err = fmt.Errorf("%w: %w", ErrStopped, ctx.Err())
 	}
 	a.request("")
+	a.hold(Waits{})
 	switch {
 	case err == nil && a.flagged(ready) == "":
 		a.set(ready, "", Screen{})
@@ -213,6 +214,9 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 	a.status.Reason = reason
 	if was.State == protocol.Dead && a.status.State == protocol.Dead && was.Reason != "" {
 		a.status.Reason = was.Reason
+	}
+	if o != working {
+		a.status.Waits = Waits{}
 	}
 	a.status.Drift = a.flagged(o)
 	if a.status.State == protocol.Degraded {

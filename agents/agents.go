@@ -111,6 +111,7 @@ type Status struct {
 	Since        time.Time // of the state
 	LastActivity time.Time
 	Request      string // the id of the exchange under way
+	Waits        Waits  // what the program at work waits for by itself
 	Screen       string // what the person is to decide, while one is waited for, or what is not understood
 	Drift        string // what is not as the engine describes, "" while all is
 	Dialog       string // by which the dialog on that screen is known, see Answer

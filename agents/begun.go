@@ -52,6 +52,9 @@ func (t *turn) follow(ctx context.Context) (Answer, error) {
 			t.eye.open, t.eye.busy = false, false
 			return Answer{}, failure(protocol.CodeCancelled, false, "its turn ended without an answer")
 		}
+		if o == working {
+			why = t.awaits(s, v, now)
+		}
 		t.set(o, why, s)
 		if f := t.overdue(now); f != nil {
 			if err := t.stop(ctx); err != nil && ctx.Err() != nil {

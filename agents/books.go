@@ -55,7 +55,8 @@ func (claude) besides(book string) []string {
 	return found
 }
 
-// enter reads Codex's rollout. What came from a cache is part of its input.
+// enter reads Codex's rollout. What came from a cache is part of its input. No
+// hook tells of a turn that the model has failed, but the rollout does.
 func (codex) enter(at *account, line []byte) {
 	var in struct {
 		Type    string    `json:"type"`
@@ -66,7 +67,10 @@ func (codex) enter(at *account, line []byte) {
 			Content  json.RawMessage `json:"content"`
 			Model    string          `json:"model"`
 			Response string          `json:"response_id"`
-			Usage    struct {
+			Error    struct {
+				Message string `json:"message"`
+			} `json:"error"`
+			Usage struct {
 				Input  int64 `json:"input_tokens"`
 				Cached int64 `json:"cached_input_tokens"`
 				Output int64 `json:"output_tokens"`
@@ -86,6 +90,8 @@ func (codex) enter(at *account, line []byte) {
 		u := p.Usage
 		at.took(protocol.Usage{ID: p.Response, Model: at.model, Tokens: protocol.Tokens{Input: u.Input - u.Cached, Cached: u.Cached, Output: u.Output}}, in.Time)
 		at.turn()
+	case in.Type == "event_msg" && p.Type == "task_complete" && p.Error.Message != "":
+		at.fail(p.Error.Message, in.Time)
 	}
 }
 

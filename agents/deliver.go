@@ -188,7 +188,7 @@ func (t *turn) clear(ctx context.Context, shown time.Time) (Screen, error) {
 			return s, t.buried(s)
 		}
 		now, row := time.Now(), t.tagRow(s)
-		why := obstacle(s, v)
+		why := t.opts.Engine.obstacle(s, v)
 		switch {
 		case why != "":
 			t.life = now
@@ -209,11 +209,16 @@ func (t *turn) clear(ctx context.Context, shown time.Time) (Screen, error) {
 	}
 }
 
-// obstacle is a person's business that no key of ours may touch.
-func obstacle(s Screen, v view) string {
+// obstacle is a person's business that no key of ours may touch. A dialog may be
+// about a limit, which is then said with it.
+func (e Engine) obstacle(s Screen, v view) string {
 	switch {
 	case v.dialog:
-		return "a dialog waits for an answer"
+		const question = "a dialog waits for an answer"
+		if w, ok := e.wall(strings.Split(excerpt(s), "\n"), time.Time{}); ok {
+			return question + " at a limit: " + w.text
+		}
+		return question
 	case s.CopyMode && s.Clients > 0:
 		return "somebody is scrolling in the pane"
 	}

@@ -23,6 +23,7 @@ type Engine struct {
 	Footer    []*regexp.Regexp // drawn below a finished answer
 	Hint      []*regexp.Regexp // stands in the composer while nobody types
 	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
+	Waits     []*regexp.Regexp // shown while it waits for the end of one by itself
 	Failed    []*regexp.Regexp // says why a turn ended without an answer
 	Submit    []string         // keys; Enter
 	Interrupt []string         // keys; none: a turn cannot be interrupted
@@ -60,7 +61,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
 		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
 		{"hint", c.Hint, &e.Hint}, {"wall", c.Wall, &e.Wall},
-		{"failed", c.Failed, &e.Failed},
+		{"waits", c.Waits, &e.Waits}, {"failed", c.Failed, &e.Failed},
 	} {
 		for _, pattern := range list.from {
 			compiled, err := regexp.Compile(pattern)

@@ -8,6 +8,9 @@ import (
 	"orchestrator-cc/protocol"
 )
 
+// signs stand before what a program says by itself, besides the gutter.
+const signs = "■✕⎿└"
+
 // complained says that the turn has ended without an answer, by the screen: the
 // program says why, takes input again, and rests. A wall is told by walled.
 func (t *turn) complained(seen sight, v view, now time.Time) *Failure {
@@ -30,13 +33,32 @@ func (t *turn) complaint(r region) string {
 	}
 	for i := len(r.lines) - 1; i >= r.first; i-- {
 		if matches(t.opts.Engine.Failed, r.lines[i]) {
-			return strings.TrimSpace(strings.TrimLeft(r.lines[i], gutter+"■✕"))
+			return strings.TrimSpace(strings.TrimLeft(r.lines[i], gutter+signs))
 		}
 	}
 	return ""
 }
 
-// shownReason adds what the screen says about a failure that was reported.
+// drawn waits until the program has drawn what it has to say about a failure
+// that it reported: some report first.
+func (t *turn) drawn(ctx context.Context) error {
+	const most = 4 * tailStill
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		if _, _, err := t.see(ctx, 0); err != nil {
+			return err
+		}
+		if t.eye.stillFor(time.Now()) >= tailStill {
+			return nil
+		}
+		if _, err := t.rest(ctx, tailStill/4); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownReason adds what the screen says about a failure that was reported, and
+// the report does not.
 func (t *turn) shownReason(ctx context.Context) string {
 	if len(t.opts.Engine.Failed) == 0 {
 		return ""
@@ -45,7 +67,7 @@ func (t *turn) shownReason(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	if why := t.complaint(t.locate(s)); why != "" {
+	if why := t.complaint(t.locate(s)); why != "" && !strings.Contains(t.report.Text, why) {
 		return ": " + why
 	}
 	return ""

@@ -16,7 +16,7 @@ import (
 //
 //	SessionStart -> ready, and the brief     BeforeAgent -> accepted
 //	BeforeTool -> a person decides           Notification -> its own dialog comes
-//	AfterTool -> progress                    AfterAgent -> the answer is on file
+//	AfterTool -> progress                    AfterAgent -> the answer, or why there is none, is on file
 //
 // What BeforeTool refuses the model is told of, and does not happen. What it
 // lets pass Gemini still asks about by its own rules and the user's, so that
@@ -117,8 +117,11 @@ func (gemini) hear(p Program, m *memory, event string, data []byte) (Word, error
 		if m.Typed {
 			asked = protocol.ParsePrompt(in.Prompt)
 		}
-		answer, err := geminiAnswer(m.Transcript, asked)
-		if err != nil || answer == "" {
+		answer, trouble, err := geminiAnswer(m.Transcript, asked)
+		switch {
+		case err == nil && trouble != "" && !newMarker(p.Marker, true).in(answer):
+			return Word{Reports: m.fail("the model gave no answer: " + trouble)}, nil
+		case err != nil || answer == "":
 			return Word{Reports: m.fail("its turn ended without an answer")}, err
 		}
 		return m.stop(p, answer), nil
@@ -145,12 +148,13 @@ type geminiMessage struct {
 }
 
 // geminiAnswer is what the model said last to a prompt, "" where it has not
-// answered. A message that changes is written again. A prompt of ours is known
-// by its id, a person's by its text.
-func geminiAnswer(transcript string, want protocol.Prompt) (answer string, err error) {
+// answered, and what the program says went wrong after that, a quota for one. A
+// message that changes is written again. A prompt of ours is known by its id, a
+// person's by its text.
+func geminiAnswer(transcript string, want protocol.Prompt) (answer, trouble string, err error) {
 	data, err := os.ReadFile(transcript)
 	if err != nil {
-		return "", fmt.Errorf("read the conversation: %w", err)
+		return "", "", fmt.Errorf("read the conversation: %w", err)
 	}
 	asked := false
 	hear := func(m geminiMessage) {
@@ -158,9 +162,11 @@ func geminiAnswer(transcript string, want protocol.Prompt) (answer string, err e
 		said := protocol.ParsePrompt(text)
 		switch {
 		case m.Type == "user" && (said.Req != "" || said == want):
-			asked, answer = said.Req == want.Req, ""
+			asked, answer, trouble = said.Req == want.Req, "", ""
 		case m.Type == "gemini" && asked:
-			answer = text
+			answer, trouble = text, ""
+		case m.Type == "error" && asked:
+			trouble = text
 		}
 	}
 	for line := range bytes.Lines(data) {
@@ -169,14 +175,14 @@ func geminiAnswer(transcript string, want protocol.Prompt) (answer string, err e
 			continue // the last line may still be being written
 		}
 		if m.Set.Messages != nil {
-			asked, answer = false, ""
+			asked, answer, trouble = false, "", ""
 		}
 		for _, old := range m.Set.Messages {
 			hear(old)
 		}
 		hear(m)
 	}
-	return answer, nil
+	return answer, trouble, nil
 }
 
 func (m geminiMessage) text() (text string) {

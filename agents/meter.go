@@ -10,9 +10,9 @@ import (
 )
 
 // Meter reads what a program's models took out of the book that the program
-// itself keeps of its conversation:
+// itself keeps of its conversation, and why they failed where no hook tells:
 //
-//	the program -> its book (JSONL) -> Meter -> the stream
+//	the program -> its book (JSONL) -> Meter -> the stream, or the spool
 //
 // A hook cannot tell it: programs write their book a moment after they speak.
 // A book is read from its beginning by each new meter, and each answer has an
@@ -127,6 +127,14 @@ func (c *account) turn() {
 	if c.pending != nil {
 		c.told = append(c.told, *c.pending)
 		c.pending = nil
+	}
+}
+
+// fail notes that the turn of a request of ours has ended without an answer.
+func (c *account) fail(why string, at time.Time) {
+	c.turn()
+	if c.req != "" && !at.Before(c.since) {
+		c.told = append(c.told, protocol.Report{Event: protocol.ReportFailed, Req: c.req, Text: "the model gave no answer: " + why, Time: at})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type taken struct {
 	Req, ID, Model string
 	protocol.Tokens
+	Failed string
 }
 
 func TestMeterReadsBooks(t *testing.T) {
@@ -41,22 +42,29 @@ func TestMeterReadsBooks(t *testing.T) {
 			`{"type":"user",` + at + `,"message":{"content":[{"type":"text","text":"a person speaks"}]}}`,
 			`{"type":"assistant",` + at + `,"message":{"id":"m3","model":"big","usage":{"input_tokens":4}}}`,
 		}, []taken{
-			{"abcdefgh", "m1r", "big", protocol.Tokens{Input: 15, Cached: 3, Output: 70}},
-			{"abcdefgh", "m2", "big", protocol.Tokens{Input: 1, Output: 2}},
-			{"", "m3", "big", protocol.Tokens{Input: 4}},
+			{Req: "abcdefgh", ID: "m1r", Model: "big", Tokens: protocol.Tokens{Input: 15, Cached: 3, Output: 70}},
+			{Req: "abcdefgh", ID: "m2", Model: "big", Tokens: protocol.Tokens{Input: 1, Output: 2}},
+			{ID: "m3", Model: "big", Tokens: protocol.Tokens{Input: 4}},
 		}},
 		{config.HooksCodex, []string{
 			`{"type":"turn_context",` + at + `,"payload":{"model":"gpt"}}`,
 			`{"type":"response_item",` + at + `,"payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + ours + `"}]}}`,
 			`{"type":"response_item",` + at + `,"payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}}`,
 			`{"type":"token_usage_record",` + at + `,"payload":{"response_id":"resp_1","usage":{"input_tokens":1230,"cached_input_tokens":30,"output_tokens":4}}}`,
-		}, []taken{{"abcdefgh", "resp_1", "gpt", protocol.Tokens{Input: 1200, Cached: 30, Output: 4}}}},
+			`{"type":"event_msg",` + at + `,"payload":{"type":"task_complete","last_agent_message":"done"}}`,
+			`{"type":"event_msg",` + at + `,"payload":{"type":"task_complete","last_agent_message":null,"error":{"message":"no quota","codex_error_info":"usage_limit_exceeded"}}}`,
+			`{"type":"response_item",` + at + `,"payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a person speaks"}]}}`,
+			`{"type":"event_msg",` + at + `,"payload":{"type":"task_complete","error":{"message":"he saw it himself"}}}`,
+		}, []taken{
+			{Req: "abcdefgh", ID: "resp_1", Model: "gpt", Tokens: protocol.Tokens{Input: 1200, Cached: 30, Output: 4}},
+			{Req: "abcdefgh", Failed: "the model gave no answer: no quota"},
+		}},
 		{config.HooksGemini, []string{
 			`{"id":"u","type":"user",` + at + `,"content":[{"text":"` + ours + `"}]}`,
 			`{"id":"g","type":"gemini",` + at + `,"model":"pro","content":"x"}`,
 			`{"id":"g","type":"gemini",` + at + `,"model":"pro","content":"x","tokens":{"input":1230,"cached":30,"output":4,"thoughts":6,"total":1240}}`,
 			`{"$set":{"lastUpdated":"x"}}`,
-		}, []taken{{"abcdefgh", "g", "pro", protocol.Tokens{Input: 1200, Cached: 30, Output: 10}}}},
+		}, []taken{{Req: "abcdefgh", ID: "g", Model: "pro", Tokens: protocol.Tokens{Input: 1200, Cached: 30, Output: 10}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.hooks, func(t *testing.T) {
@@ -71,7 +79,11 @@ func TestMeterReadsBooks(t *testing.T) {
 			var got []taken
 			take := func(reports []protocol.Report) {
 				for _, r := range reports {
-					got = append(got, taken{r.Req, r.Usage.ID, r.Usage.Model, r.Usage.Tokens})
+					if r.Event == protocol.ReportFailed {
+						got = append(got, taken{Req: r.Req, Failed: r.Text})
+						continue
+					}
+					got = append(got, taken{Req: r.Req, ID: r.Usage.ID, Model: r.Usage.Model, Tokens: r.Usage.Tokens})
 				}
 			}
 			take(m.News(now)) // there is no book yet

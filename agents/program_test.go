@@ -126,6 +126,9 @@ func TestHooks(t *testing.T) {
 			{"AfterAgent", map[string]any{"said": []string{"user", "Your reply does not end with your marker.", "gemini", token}}, []protocol.Report{answer("yes\n" + token)}, ""},
 			{"BeforeAgent", map[string]any{"prompt": prompt("next99")}, []protocol.Report{{Event: protocol.ReportAccepted, Req: "next99"}}, ""},
 			{"AfterAgent", map[string]any{"said": []string{"user", prompt("next99")}}, []protocol.Report{{Event: protocol.ReportFailed, Req: "next99", Text: "its turn ended without an answer"}}, ""},
+			{"BeforeAgent", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"AfterAgent", map[string]any{"said": []string{"user", prompt("next99"), "error", "an old one", "user", prompt("abc123"), "gemini", "let me", "error", "[API Error: no quota]"}},
+				[]protocol.Report{{Event: protocol.ReportFailed, Req: "abc123", Text: "the model gave no answer: [API Error: no quota]"}}, ""},
 		}},
 		{"a person's own prompt, told with its conversation", config.HooksGemini, []hookCall{
 			{"BeforeAgent", map[string]any{"prompt": "hello"}, []protocol.Report{{Event: protocol.ReportTyped, Req: "typed1", Text: "hello"}}, ""},

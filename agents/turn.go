@@ -44,6 +44,9 @@ type turn struct {
 	sources  []string  // files that the program has read
 	quiet    bool      // output was seen and has ended, so that a look is no torn frame
 	accepted bool      // by the channel
+	stated   wall      // what the program waits for by itself, as it said
+	waits    Waits     // and as it is known
+	excused  time.Time // when the wait was last seen, while its time does not count
 	forgot   bool      // the program has begun a new conversation for this request
 	renewing bool      // it is being started again for that
 	startBy  time.Time // until when that may take it
@@ -205,9 +208,12 @@ func (t *turn) note(r protocol.Report) {
 	t.accepted = t.accepted || r.Event != protocol.ReportReady && r.Event != protocol.ReportUsage
 	switch r.Event {
 	case protocol.ReportPart:
+		t.stated = wall{}
 		t.hearPart(r)
 	case protocol.ReportSource:
 		t.sources = append(t.sources, r.Text)
+	case protocol.ReportWaits:
+		t.stated = wall{text: r.Text, until: r.Until}
 	case protocol.ReportAnswer, protocol.ReportFailed, protocol.ReportWall:
 		t.report = &r
 	}

@@ -158,9 +158,9 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 		t.set(asking, "it asks for a tool, see orchestrator-cc inbox", s)
 	case v.dialog:
 		t.life = now
-		t.set(asking, obstacle(s, v), s)
+		t.set(asking, t.opts.Engine.obstacle(s, v), s)
 	default:
-		t.set(working, t.delay(now), s)
+		t.set(working, t.awaits(s, v, now), s)
 	}
 	if f := t.overdue(now); f != nil {
 		return t.giveUp(ctx, f)
@@ -260,6 +260,9 @@ func (t *turn) reported(ctx context.Context) (Answer, error) {
 	case protocol.ReportWall:
 		return Answer{}, atWall(t.report.Text, t.report.Until)
 	case protocol.ReportFailed:
+		if err := t.drawn(ctx); err != nil {
+			return Answer{}, err
+		}
 		if f := t.blocked(ctx); f != nil {
 			return Answer{}, f
 		}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,19 +19,34 @@ type wall struct {
 	until time.Time // zero: it does not say
 }
 
-// wall finds the engine's word for a wall in some lines. A program breaks its
-// lines, so each is also read together with the next one.
+// wordRows is on how many rows a program may tell of a wall: it breaks its
+// lines, and the end of the wall stands last.
+const wordRows = 4
+
+// wall finds the engine's word for a wall in some lines.
 func (e Engine) wall(lines []string, now time.Time) (wall, bool) {
+	return findWords(e.Wall, lines, now)
+}
+
+// findWords finds what a program says about a wall in some lines, each read
+// together with those below it, up to an empty one. The lowest counts.
+func findWords(patterns []*regexp.Regexp, lines []string, now time.Time) (wall, bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
-		row := strings.TrimRight(lines[i], " ")
-		if i+1 < len(lines) {
-			row = strings.TrimRight(row+" "+strings.Trim(lines[i+1], gutter), " ")
+		row := strings.TrimRight(lines[i], gutter)
+		for _, next := range lines[i+1 : min(i+wordRows, len(lines))] {
+			if next = strings.Trim(next, gutter); next == "" {
+				break
+			}
+			row += " " + next
 		}
-		for _, p := range e.Wall {
+		for _, p := range patterns {
 			if m := p.FindStringSubmatch(row); m != nil {
-				w := wall{text: strings.Trim(row, gutter), until: resetOf(row, now)}
+				w := wall{text: strings.Trim(row, gutter+signs), until: resetOf(row, now)}
 				if at := p.SubexpIndex("reset"); at >= 0 && m[at] != "" {
 					w.until = resetOf("at "+m[at], now)
+				}
+				if at := p.SubexpIndex("why"); at >= 0 && m[at] != "" {
+					w.text = strings.Trim(m[at], gutter+signs)
 				}
 				return w, true
 			}
@@ -53,8 +69,8 @@ func (t *turn) walled(seen sight, v view, now time.Time) *Failure {
 	return atWall(w.text, w.until)
 }
 
-// delay is the wall that a program at work waits for by itself, "" where it
-// shows none.
+// delay is the wall that a program at work shows in place of an answer, "" where
+// it shows none.
 func (t *turn) delay(now time.Time) string {
 	w, _ := t.opts.Engine.wall(strings.Split(t.partial, "\n"), now)
 	return w.text

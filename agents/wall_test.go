@@ -9,6 +9,7 @@ import (
 	"orchestrator-cc/agents"
 	"orchestrator-cc/agents/agentstest"
 	"orchestrator-cc/protocol"
+	"orchestrator-cc/tmux/tmuxtest"
 )
 
 // walls are the patterns of an engine that shows its limits.
@@ -51,5 +52,36 @@ func TestWallOnTheScreen(t *testing.T) {
 				t.Errorf("got a wall until %s, want one of %s", f.Until, tt.wait)
 			}
 		})
+	}
+}
+
+// A program may report that its turn failed before it shows at which wall.
+func TestWallShownAfterTheReport(t *testing.T) {
+	t.Parallel()
+	acts := []agentstest.Act{pause(300 * time.Millisecond), say("Limit reached. Try again in 2h."), pause(10 * time.Minute)}
+	r := newRig(t, setup{channel: true, script: agentstest.Script{Kind: agentstest.Inline, Turns: [][]agentstest.Act{acts}}, options: walls})
+	done := make(chan attempt, 1)
+	go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
+	tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return len(r.entries("prompt")) == 1 })
+	if err := agents.Append(r.options.Spool, protocol.Report{Event: protocol.ReportFailed, Req: "abc123", Text: "it failed"}); err != nil {
+		t.Fatal(err)
+	}
+	var f *agents.Failure
+	if got := <-done; !errors.As(got.err, &f) || f.Code != protocol.CodeWall || f.Until.Before(time.Now().Add(time.Hour)) {
+		t.Errorf("got %+v, %v, want a wall of two hours", got.answer, got.err)
+	}
+}
+
+// A dialog about a wall says so.
+func TestDialogAtAWall(t *testing.T) {
+	t.Parallel()
+	acts := []agentstest.Act{say("Limit reached. Try again in 2h."), {Dialog: "Do you want to proceed?"}, say("{token}")}
+	r := newRig(t, setup{script: agentstest.Script{Kind: agentstest.Inline, Turns: [][]agentstest.Act{acts}}, options: walls})
+	done := make(chan attempt, 1)
+	go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
+	r.waitState(protocol.Waiting, "a dialog waits for an answer at a limit: Limit reached. Try again in 2h.")
+	r.command("send-keys", "-t", r.info.ID, "1")
+	if got := <-done; got.err != nil {
+		t.Errorf("got %v, want an answer after the dialog", got.err)
 	}
 }

@@ -119,7 +119,7 @@ func (a *Agent) hear() []protocol.Report {
 			a.eye.asks = nil
 		}
 		switch r.Event {
-		case protocol.ReportTyped, protocol.ReportAccepted, protocol.ReportProgress, protocol.ReportPart:
+		case protocol.ReportTyped, protocol.ReportAccepted, protocol.ReportProgress, protocol.ReportPart, protocol.ReportWaits:
 			a.eye.busy = true
 		default:
 			a.eye.busy = false
@@ -157,11 +157,11 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 	case s.Dead:
 		return died, exitReason(s)
 	case v.dialog:
-		return asking, obstacle(s, v)
+		return asking, e.obstacle(s, v)
 	case v.busy && still < alive, a.eye.busy && still < outspoken:
 		return working, ""
-	case obstacle(s, v) != "":
-		return asking, obstacle(s, v)
+	case e.obstacle(s, v) != "":
+		return asking, e.obstacle(s, v)
 	case a.drafted(v):
 		return asking, "somebody's text stands in the composer"
 	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < e.Start:

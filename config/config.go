@@ -157,6 +157,7 @@ type Engine struct {
 	Footer      []string     // regexps: a line that the program draws below a finished answer
 	Hint        []string     // regexps: what stands in the composer while nobody types
 	Wall        []string     // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
+	Waits       []string     // regexps: a line that it shows while it waits for the end of one by itself
 	Failed      []string     // regexps: a line in which it says why a turn ended without an answer
 	Submit      []string     // keys by their tmux names
 	Interrupt   []string

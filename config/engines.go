@@ -69,6 +69,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"footer":      patterns(&e.Footer),
 		"hint":        patterns(&e.Hint),
 		"wall":        patterns(&e.Wall),
+		"waits":       patterns(&e.Waits),
 		"failed":      patterns(&e.Failed),
 		"submit":      words(&e.Submit),
 		"interrupt":   words(&e.Interrupt),

@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -88,4 +91,43 @@ func TestWallOutlivesTheHub(t *testing.T) {
 	if at := c.limited(id, 2); !at.Until.Equal(ends) {
 		t.Errorf("got a wall until %s after another try, want %s", at.Until, ends)
 	}
+}
+
+// TestOwnWait has a program say that it waits for a limit by itself: the agent
+// is limited while its turn goes on, and a person may have it tried at once.
+func TestOwnWait(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t)
+	const who = "testing_specialist"
+	spool := filepath.Join(c.project, stateFolder, "run", who+".spool")
+	id := c.ask(c.client(), who, "/think 5m")
+	until(t, patience, func(context.Context) (bool, string) { return atWork(spool), spool + " tells of no work" })
+	task, err := c.client().Task(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := time.Now().Add(time.Hour).UTC()
+	told := protocol.Report{Event: protocol.ReportWaits, Req: task.Attempts[0].Req, Text: "slow down", Until: ends}
+	f, err := os.OpenFile(spool, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.Write(told.Line()); errors.Join(err, f.Close()) != nil {
+		t.Fatal(err)
+	}
+	if at := c.limited(id, 1); !at.Until.Equal(ends) {
+		t.Errorf("got a wait until %s, want %s", at.Until, ends)
+	}
+	for _, verb := range []string{"status", "inbox"} {
+		if out := c.run(verb); !strings.Contains(out, "slow down; it waits by itself, and goes on at ") {
+			t.Errorf("%s: got %q, want the wait with its end", verb, out)
+		}
+	}
+	c.run("resume", who)
+	until(t, patience, func(ctx context.Context) (bool, string) {
+		task, err := c.client().Task(ctx, id)
+		at := c.agent(ctx, who)
+		return err == nil && len(task.Attempts) == 2 && at.State == protocol.Busy, fmt.Sprintf("agent is %s (%s), task has %d attempts, %v", at.State, at.Reason, len(task.Attempts), err)
+	})
+	c.run("cancel", id)
 }

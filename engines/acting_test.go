@@ -1,9 +1,6 @@
 package engines
 
 import (
-	"encoding/json"
-	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +22,8 @@ type acting struct {
 	edit    func(path, text string) *modeltest.Tool
 	wall    string            // the message of an error 429, "" where it has none
 	retries bool              // it shows a limit while it waits for its end by itself
-	quota   *modeltest.Turn   // what tells it that a subscription's quota is used up
+	quota   string            // the format in which it is told that a subscription's quota is used up, "" where it knows none
+	menu    bool              // it then asks what to do
 	member  map[string]string // the environment of a subscription, where it tells of quotas only then
 	first   []first
 }
@@ -58,17 +56,11 @@ func actingOf(name string) acting {
 
 const limited = "This request would exceed your account's rate limit. Please try again later."
 
-// resetTime is when quotas are used up until, as a model's server says it.
-func resetTime() string { return strconv.FormatInt(time.Now().Add(3*time.Hour).Unix(), 10) }
-
 func actingClaude() acting {
 	return acting{
 		clear: []string{"C-c"}, exit: "/exit", forget: "/clear", resume: []string{"--continue"},
 		asks: `Do you want to `, wall: limited,
-		quota: &modeltest.Turn{Status: http.StatusTooManyRequests, Error: limited, Header: http.Header{
-			"Anthropic-Ratelimit-Unified-Status": {"rejected"}, "Anthropic-Ratelimit-Unified-Reset": {resetTime()},
-			"Anthropic-Ratelimit-Unified-Representative-Claim": {"five_hour"}, "X-Should-Retry": {"false"},
-		}},
+		quota: "anthropic", menu: true,
 		member: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-loopback"},
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "Bash", Input: map[string]any{"command": command, "description": "Note the year"}}
@@ -97,9 +89,7 @@ func actingCodex() acting {
 	return acting{
 		silent: true, begun: `^  gpt-5-loopback .*· `, clear: []string{"C-c"}, exit: "/quit", forget: "/new", resume: []string{"resume", "--last"}, careful: []string{"--no-daemon", "-a", "on-request", "-s", "read-only"},
 		asks: `Would you like to|Allow command`, wall: limited,
-		quota: &modeltest.Turn{Status: http.StatusTooManyRequests, Body: map[string]any{"error": map[string]any{
-			"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus", "resets_at": json.Number(resetTime()),
-		}}},
+		quota: "responses",
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "exec_command", Input: map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "to note the year"}}
 		},
@@ -123,8 +113,7 @@ func (s *stage) codexConfig(more ...string) {
 func actingGemini() acting {
 	return acting{
 		begun: "Type your message", clear: []string{"C-c"}, exit: "/quit", forget: "/clear", resume: []string{"--resume", "latest"},
-		asks: `Allow execution|Apply this change`, // it tries again for minutes at a limit, and shows nothing of it
-
+		asks: `Allow execution|Apply this change`, quota: "gemini", menu: true, // it tries again for minutes at a rate limit, and shows little of it
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "run_shell_command", Input: map[string]any{"command": command, "description": "Note the year"}}
 		},

@@ -225,22 +225,23 @@ func troubleScenes(s *stage, env map[string]string) {
 	s.ask("Fail.", failing(modeltest.Turn{Status: http.StatusBadRequest, Error: "this never works"}))
 	s.taken()
 	s.take("model-error", isReady)
-	if actingOf(s.program.name).wall == "" {
-		return
-	}
-	s.ask("Hit the wall.", failing(modeltest.Turn{
-		Status: http.StatusTooManyRequests, Error: actingOf(s.program.name).wall,
-		Header: http.Header{"Retry-After": {"1"}, "X-Should-Retry": {"false"}},
-	}))
 	act := actingOf(s.program.name)
+	if act.wall != "" {
+		s.ask("Hit the wall.", failing(modeltest.Turn{
+			Status: http.StatusTooManyRequests, Error: act.wall,
+			Header: http.Header{"Retry-After": {"1"}, "X-Should-Retry": {"false"}},
+		}))
+	}
 	if act.retries {
 		s.seen("retrying")
 		s.take("retrying", isWorking)
 		return
 	}
-	s.taken()
-	s.take("wall", isWall)
-	if act.quota == nil {
+	if act.wall != "" {
+		s.taken()
+		s.take("wall", isWall)
+	}
+	if act.quota == "" {
 		return
 	}
 	if act.member != nil {
@@ -249,9 +250,9 @@ func troubleScenes(s *stage, env map[string]string) {
 	}
 	s.open(env)
 	s.ready()
-	s.ask("Use up the quota.", failing(*act.quota))
+	s.ask("Use up the quota.", failing(modeltest.UsedUp(act.quota, time.Now().Add(3*time.Hour))))
 	s.taken()
-	if act.member != nil {
+	if act.menu {
 		s.take("wall-quota", isAsking) // and what the person wants to do now
 	} else {
 		s.take("wall-quota", isWall)

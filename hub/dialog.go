@@ -14,9 +14,9 @@ import (
 
 // dialogs is what answerDialogs remembers of the dialogs in a pane.
 type dialogs struct {
-	answered map[string]bool // by the configuration, once each: where that does not help, a person is asked
-	used     map[string]bool // confirmations by which a dialog was answered
-	last     string          // the dialog that was answered last, while it is shown
+	answered map[string]string // by the configuration, for which attempt, once each: where that does not help, a person is asked
+	used     map[string]bool   // confirmations by which a dialog was answered
+	last     string            // the dialog that was answered last, while it is shown
 }
 
 // answerDialogs presses the keys that the configuration has for a dialog, and
@@ -25,7 +25,7 @@ func (w *worker) answerDialogs(ctx context.Context) error {
 	if len(w.Engine.Answers) == 0 && w.Engine.AllowOnce.Dialog == nil {
 		return nil
 	}
-	seen := dialogs{answered: map[string]bool{}, used: map[string]bool{}}
+	seen := dialogs{answered: map[string]string{}, used: map[string]bool{}}
 	for {
 		select {
 		case <-w.asked:
@@ -54,14 +54,22 @@ func (w *worker) answerDialog(ctx context.Context, now agents.Status, seen *dial
 		return w.recordAnswer(ctx, call.By, w.Engine.AllowOnce.Keys, now.Screen, call)
 	}
 	keys := w.Engine.AnswerTo(now.Screen)
-	if keys == nil || seen.answered[now.Dialog] {
+	attempt := w.newest()
+	if before, ok := seen.answered[now.Dialog]; keys == nil || ok && before == attempt {
 		return nil
 	}
 	if err := w.agent.Answer(ctx, now.Dialog, keys); err != nil {
 		return err
 	}
-	seen.answered[now.Dialog], seen.last = true, now.Dialog
+	seen.answered[now.Dialog], seen.last = attempt, now.Dialog
 	return w.recordAnswer(ctx, "configuration", keys, now.Screen, protocol.Confirmation{})
+}
+
+// newest is the attempt that was begun last, "" before the first.
+func (w *worker) newest() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.attempt
 }
 
 // allowed are the tool calls about which the program asks, if each of them was

@@ -72,6 +72,12 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	if w.dead != "" {
 		s.State, s.Reason = protocol.Dead, w.dead
 	}
+	if waits := w.waits(); waits.Why != "" && s.State == protocol.Busy {
+		s.State, s.Since, s.Until, s.Reason = protocol.Limited, waits.Since, waits.Until, waits.Why+"; it waits by itself"
+		if !waits.Until.IsZero() {
+			s.Reason += ", and goes on at " + clock(waits.Until)
+		}
+	}
 	s.Task, _ = l.Working(w.Name)
 	switch next := l.Waiting(w.Name); {
 	case s.State != protocol.Idle:
@@ -80,9 +86,14 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	case len(next) > 0 && !next[0].RetryAt.IsZero():
 		s.Reason = fmt.Sprintf("attempt %d failed; tries again at %s", next[0].Attempt-1, next[0].RetryAt.Local().Format("15:04:05"))
 	}
-	if wall, ok := l.Wall(w.Name, now); ok && (s.State == protocol.Idle || s.State == protocol.Starting) {
+	switch wall, ok := l.Wall(w.Name, now); {
+	case !ok:
+	case s.State == protocol.Idle || s.State == protocol.Starting:
 		s.State, s.Since, s.Until = protocol.Limited, wall.Since, wall.Until
 		s.Reason = fmt.Sprintf("%s; goes on at %s", wall.Reason, clock(wall.Until))
+	case s.State == protocol.Waiting:
+		s.Until = wall.Until
+		s.Reason += fmt.Sprintf("; its work goes on at %s, once that is done", clock(wall.Until))
 	}
 	if why, held := l.Held(w.Name, now); held && s.State == protocol.Idle {
 		s.State, s.Reason = protocol.Paused, why
@@ -91,6 +102,15 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 		s.State, s.Reason = protocol.Paused, "type: orchestrator-cc resume "+w.Name
 	}
 	return s
+}
+
+// waits is what the agent's program waits for by itself. It is called with the
+// lock held.
+func (w *worker) waits() agents.Waits {
+	if w.agent == nil {
+		return agents.Waits{}
+	}
+	return w.agent.Status().Waits
 }
 
 // clock is a moment as a person reads it: today's by its time alone.

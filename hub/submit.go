@@ -35,7 +35,9 @@ func (h *Hub) Submit(ctx context.Context, in protocol.Accepted) (protocol.Entry,
 			Cure("make room or permissions right, see orchestrator-cc doctor; then send it again")
 	}
 	e.Seq = last
-	return e, h.book.await(ctx, last)
+	err = h.book.await(ctx, last)
+	h.hurry(in.Message)
+	return e, err
 }
 
 func (h *Hub) payloadLimit() int {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"orchestrator-cc/agents"
 	"orchestrator-cc/ledger"
 	"orchestrator-cc/protocol"
 )
@@ -56,7 +57,13 @@ func (w *worker) recordUsage(ctx context.Context) error {
 	defer w.usage.writing.Unlock()
 	reports := w.usage.take()
 	if w.Meter != nil {
-		reports = append(reports, w.Meter.News(time.Now())...)
+		for _, r := range w.Meter.News(time.Now()) {
+			if r.Event == protocol.ReportUsage {
+				reports = append(reports, r)
+				continue
+			}
+			w.tell(r)
+		}
 	}
 	if len(reports) == 0 {
 		return nil
@@ -64,6 +71,21 @@ func (w *worker) recordUsage(ctx context.Context) error {
 	return w.book.write(ctx, func(l *ledger.Ledger, now time.Time) []protocol.Entry {
 		return l.Spend(w.Name, reports, now)
 	})
+}
+
+// tell puts on the agent's spool what its program wrote only into its book. An
+// old book is read again by each hub, so what is about another attempt than the
+// one under way is no news.
+func (w *worker) tell(r protocol.Report) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.current == nil || w.current.Req != r.Req {
+		return
+	}
+	if err := agents.Append(w.Spool, r); err != nil {
+		w.log.Warn().Err(err).Msg("report not passed on")
+	}
+	w.agent.Poke()
 }
 
 const (

@@ -41,6 +41,7 @@ type worker struct {
 	dead     string                  // why the program is not running, "" while it is
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
+	attempt  string                  // the newest one, also when it has ended
 	briefed  string                  // the process that has its brief, or will
 	rebriefs string                  // the message for whose session it was briefed last
 	renewing bool                    // its program is being started again on purpose
@@ -263,8 +264,12 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && errors.Is(context.Cause(turn), errCancelled) {
+	switch cause := context.Cause(turn); {
+	case err == nil:
+	case errors.Is(cause, errCancelled):
 		err = w.interrupt(ctx)
+	case errors.Is(cause, errTryNow):
+		err = w.tryNow(ctx)
 	}
 	// What it took is known before its end is written, so that the end can tell.
 	if err := w.recordUsage(ctx); err != nil {
@@ -285,7 +290,9 @@ func (w *worker) exchange(ctx context.Context, d ledger.Delivery, resume protoco
 func (w *worker) begin(d *ledger.Delivery, cut context.CancelCauseFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current, w.cut = d, cut
+	if w.current, w.cut = d, cut; d != nil {
+		w.attempt = d.Req
+	}
 }
 
 // stopExchange ends the attempt under way if it is this one.
@@ -297,9 +304,12 @@ func (w *worker) stopExchange(d ledger.Delivery) {
 	}
 }
 
+// stopping is how long an agent may take to stop its turn.
+const stopping = 10 * time.Second
+
 // interrupt stops the agent's turn and says how that went.
 func (w *worker) interrupt(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, stopping)
 	defer cancel()
 	w.withdraw(ctx)
 	failure := &agents.Failure{Code: protocol.CodeCancelled, Reason: "cancelled"}

@@ -23,9 +23,13 @@ const (
 
 // hit holds the agent's deliveries until the wall is over. A moment that the
 // program names is believed the first time; where the wall still stands then,
-// the waits grow as if none had been named.
+// the waits grow as if none had been named. One that has passed holds nothing:
+// a person wants it tried now.
 func (s *seat) hit(e protocol.Entry, step *protocol.Step) {
 	now := nanos(e.Time)
+	if !step.Until.IsZero() && nanos(step.Until) <= now {
+		return
+	}
 	w := wall{Since: now, Hits: s.wall.Hits + 1, Reason: step.Reason}
 	doubts := w.Hits
 	if !step.Until.IsZero() {

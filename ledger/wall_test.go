@@ -126,3 +126,19 @@ func TestWallInDoubtIsNotRetried(t *testing.T) {
 	o.wantState(root, protocol.TaskNeedsHuman)
 	o.wantSound()
 }
+
+// A wall that is over already holds nothing, however often it was hit.
+func TestWallThatHasPassed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, company())
+	root := o.ask(user, coder, "one")
+	for range 3 {
+		o.bounce(coder, o.now)
+		if w, ok := o.l.Wall(coder, o.now); ok {
+			t.Fatalf("got wall %+v, want none", w)
+		}
+	}
+	o.answer(o.take(coder), "done")
+	o.wantState(root, protocol.TaskCompleted)
+	o.wantSound()
+}

@@ -18,6 +18,7 @@ const (
 	ReportAnswer   ReportEvent = "answer"   // Text answers Req, byte for byte
 	ReportFailed   ReportEvent = "failed"   // Req ended without an answer; Text says why
 	ReportWall     ReportEvent = "wall"     // Req ended at a quota or a rate limit; Text says which
+	ReportWaits    ReportEvent = "waits"    // at work on Req it waits for a limit's end by itself, until Until; Text says which
 	ReportUsage    ReportEvent = "usage"    // a model was asked, for Req or for a person at the pane
 	// ReportAsking says that the program is about to ask about a tool call in
 	// its pane. Text is the confirmation by which that call has been allowed
@@ -40,7 +41,7 @@ type Report struct {
 	// Offset stands on a part: Text takes the place of what was told from there on.
 	Offset int       `json:"offset,omitempty"`
 	Final  bool      `json:"final,omitempty"` // on failed: another attempt would fail alike
-	Until  time.Time `json:"until,omitzero"`  // on wall: when it ends, where that is known
+	Until  time.Time `json:"until,omitzero"`  // on wall and waits: when it ends, where that is known
 	Usage  *Usage    `json:"usage,omitempty"`
 	Time   time.Time `json:"time"`
 }

@@ -54,6 +54,14 @@ function tellPart() {
   appendFile(process.env.ORCHESTRATOR_CC_SPOOL, JSON.stringify(part) + "\n", () => {})
 }
 
+// retrying tells what OpenCode waits for by itself before it asks the model
+// again.
+function retrying({ sessionID, status }) {
+  if (!writing.req || sessionID !== conversation || status.type !== "retry") return
+  const wait = { event: "waits", req: writing.req, text: status.message, until: new Date(status.next).toISOString(), time: new Date().toISOString() }
+  appendFile(process.env.ORCHESTRATOR_CC_SPOOL, JSON.stringify(wait) + "\n", () => {})
+}
+
 // open are the questions that a person may answer outside this program, and the
 // hook that waits for each.
 const open = new Map()
@@ -146,6 +154,7 @@ const hooks = (client) => ({
   event: async ({ event }) => {
     if (event.type === "permission.asked") return ask(client, event.properties)
     if (event.type === "permission.replied") return answered(event.properties.requestID)
+    if (event.type === "session.status") return retrying(event.properties)
     if (event.type !== "session.idle") return write(event)
     const session = event.properties.sessionID
     if (session === conversation) begin("")
