@@ -15,9 +15,16 @@ import (
 //	its screen rests, and nothing on it is what ready looks like -> degraded, nothing is typed
 //	it is ready, but its hooks have never been called            -> it goes on by its screen, flagged
 
-// restShare is the part of a program's time to start after which a screen that
-// rests, with something on it, is all that will come.
-const restShare = 4
+const (
+	// restShare is the part of a program's time to start after which a screen
+	// that rests, with something on it, is all that will come.
+	restShare = 4
+	// A screen that is not understood need not rest so long to be called that:
+	// the program is looked at on, and a mistake corrects itself. It is surer
+	// still once the program has said that it has begun.
+	mostRest    = 15 * time.Second
+	greetedRest = 8 * time.Second
+)
 
 // drift says why a program that ought to have started is not what its engine
 // describes, "" while it may still be starting.
@@ -26,7 +33,11 @@ func (a *Agent) drift(now time.Time) string {
 		return ""
 	}
 	e, took, still := a.opts.Engine, now.Sub(a.eye.began), a.eye.stillFor(now)
-	rests := min(took, still) > e.Start/restShare && strings.TrimSpace(a.eye.rows) != ""
+	most := mostRest
+	if a.eye.greeted > 0 {
+		most = greetedRest
+	}
+	rests := min(took, still) > min(e.Start/restShare, most) && strings.TrimSpace(a.eye.rows) != ""
 	switch {
 	case rests && len(e.Ready) > 0 && !slices.ContainsFunc(strings.Split(a.eye.rows, "\n"), func(row string) bool { return matches(e.Ready, row) }):
 		return fmt.Sprintf("its screen rests, and no row of it matches the engine's ready pattern %s; it may be another version: orchestrator-cc attach %s", readyPatterns(e), a.opts.Name)
@@ -39,12 +50,21 @@ func (a *Agent) drift(now time.Time) string {
 // muteHooks flags a program that is ready and ought to have said so.
 const muteHooks = "its hooks are not called, so it is read by its screen; it may be another version"
 
-// flagged is what is not as the engine describes although the program works.
+// flagged is what is not as the engine describes although the program works. One
+// that does not say it has started is known by its first turn.
 func (a *Agent) flagged(o observation) string {
-	if o == ready && a.opts.Engine.Greets && !a.eye.spoke {
+	e := a.opts.Engine
+	if o == ready && !a.eye.spoke && (e.Greets || e.Accepts && a.eye.answered) {
 		return muteHooks
 	}
 	return ""
+}
+
+// mute says that a program which takes input, and would have said that it has
+// started, is not going to say so.
+func (a *Agent) mute(now time.Time) bool {
+	e, took := a.opts.Engine, now.Sub(a.eye.began)
+	return took >= e.Start || min(took, a.eye.stillFor(now)) >= e.Start/restShare
 }
 
 func readyPatterns(e Engine) string {

@@ -53,3 +53,21 @@ func TestProgramWithMuteHooks(t *testing.T) {
 	}
 	flagged()
 }
+
+// One that would not have said that it has started is flagged once it has
+// answered without a word on its channel.
+func TestProgramWhoseTurnsAreMute(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, setup{
+		script:  agentstest.Script{Kind: agentstest.Inline, Turns: says("fine\n{token}")},
+		options: func(o *agents.Options) { o.Engine.Accepts = true },
+	})
+	r.waitState(protocol.Idle, "")
+	if s := r.agent.Status(); s.Drift != "" {
+		t.Errorf("before its first turn: got %q, want nothing said", s.Drift)
+	}
+	if got := r.send(agents.Request{ID: "abc123", Body: "hello"}); got.err != nil {
+		t.Fatalf("got %v, want an answer by the screen", got.err)
+	}
+	r.waitState(protocol.Idle, "hooks are not called")
+}

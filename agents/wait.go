@@ -181,7 +181,7 @@ func (t *turn) collect(ctx context.Context, s Screen, seen sight) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	t.eye.mute, t.eye.open = !t.seen, false
+	t.eye.mute, t.eye.open, t.eye.answered = !t.seen, false, true
 	t.eye.repeats = t.eye.repeats || seen.evidence == ByToken
 	return Answer{
 		Text: r.reply(t.opts.Engine, t.base, t.marker, t.req.ID).text(), Evidence: seen.evidence,

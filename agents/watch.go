@@ -43,6 +43,7 @@ type eye struct {
 	written   string   // what a person was last seen to have written there
 	homely    bool     // the cursor rests at the composer's beginning while nobody types
 	mute      bool     // the program showed no echo of its last prompt
+	answered  bool     // a turn's end was seen on its screen
 	repeats   bool     // this program has given a request's id back
 	asks      []string // see Status.Asks
 	troubled  time.Time
@@ -164,7 +165,7 @@ func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, strin
 		return asking, e.obstacle(s, v)
 	case a.drafted(v):
 		return asking, "somebody's text stands in the composer"
-	case v.ready && e.Greets && !a.eye.spoke && now.Sub(a.eye.began) < e.Start:
+	case v.ready && e.Greets && !a.eye.spoke && !a.mute(now):
 		// It will say on its channel that it has started; some draw their
 		// composer long before they take a prompt.
 		return unclear, ""

@@ -69,6 +69,9 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 			s.Reason = strings.Replace(s.Reason, seen.Drift, s.Drift, 1)
 		}
 	}
+	if s.State == protocol.Degraded && w.Version != nil && w.version == "" {
+		s.State, s.Reason = protocol.Starting, "" // it is called degraded together with its version, in a moment
+	}
 	if w.dead != "" {
 		s.State, s.Reason = protocol.Dead, w.dead
 	}
