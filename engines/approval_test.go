@@ -48,18 +48,18 @@ func newErrand(t *testing.T, p program, yaml string, prepare ...func(*company)) 
 // and say whether it was.
 func (e errand) wants(begin, command string) {
 	tool, input := e.program.shell(command)
-	e.uses(begin, modeltest.Tool{Name: tool, Input: input}, nil)
+	e.uses(begin, nil, modeltest.Tool{Name: tool, Input: input})
 }
 
-// uses does the same with any tool; before is done before it is called for.
-func (e errand) uses(begin string, tool modeltest.Tool, before func()) {
+// uses does the same with any tools, called for at once; before is done before.
+func (e errand) uses(begin string, before func(), tools ...modeltest.Tool) {
 	e.model.on(begin, func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
 		switch result := call.Result(); {
 		case result == "":
 			if before != nil {
 				before()
 			}
-			return modeltest.Turn{Tool: &tool}
+			return modeltest.Turn{Tool: &tools[0], Beside: tools[1:]}
 		case strings.Contains(result, "denied"):
 			return modeltest.Turn{Text: refused + "\n" + protocol.Token(markerIn(call), asked.Req)}
 		}
@@ -285,11 +285,11 @@ func TestHookFailsWhileAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			tool, input := p.shell(e.append())
-			e.uses("実行", modeltest.Tool{Name: tool, Input: input}, func() {
+			e.uses("実行", func() {
 				if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 					t.Error(err)
 				}
-			})
+			}, modeltest.Tool{Name: tool, Input: input})
 			done := e.background(specialist, "実行してください。")
 			dialog := e.dialog()
 			for _, item := range e.inbox() {
@@ -316,7 +316,7 @@ func TestApprovalOfAFile(t *testing.T) {
 			t.Parallel()
 			e := newErrand(t, p, "")
 			tool := actingOf(p.name).edit(e.proof, "run\n")
-			e.uses("書いて", *tool, nil)
+			e.uses("書いて", nil, *tool)
 			done := e.background(specialist, "書いてください。")
 			item := e.confirmation()
 			if !strings.Contains(item.Text, tool.Name) || !strings.Contains(item.Text, e.proof) {
@@ -327,6 +327,37 @@ func TestApprovalOfAFile(t *testing.T) {
 			e.ended(done, didIt)
 			e.ran(1)
 		})
+	}
+}
+
+// Of two calls at once each has a question of its own, and only what was
+// approved runs.
+func TestApprovalOfSeveral(t *testing.T) {
+	t.Parallel()
+	for _, p := range programs() {
+		for _, want := range []struct{ name, second, says, proof string }{
+			{"both", "approve", didIt, "first\nsecond\n"}, {"one", "deny", refused, "first\n"},
+		} {
+			t.Run(p.name+"/"+want.name, func(t *testing.T) {
+				t.Parallel()
+				e := newErrand(t, p, "")
+				var tools []modeltest.Tool
+				for _, word := range []string{"first", "second"} {
+					name, input := p.shell("echo " + word + " >> " + e.proof)
+					tools = append(tools, modeltest.Tool{Name: name, Input: input})
+				}
+				e.uses("実行", nil, tools...)
+				done := e.background(specialist, "実行してください。")
+				e.must("approve", e.confirmationOf("echo first").ID)
+				e.must(want.second, e.confirmationOf("echo second").ID)
+				e.ended(done, want.says)
+				text, err := os.ReadFile(e.proof)
+				lines := slices.Sorted(strings.Lines(string(text))) // they may run in any order
+				if got := strings.Join(lines, ""); got != want.proof {
+					t.Errorf("got %q (%v) run, want %q", got, err, want.proof)
+				}
+			})
+		}
 	}
 }
 
@@ -361,11 +392,17 @@ func (c *company) inbox() []protocol.InboxItem {
 }
 
 // confirmation waits for the one thing in the inbox that asks for a tool.
-func (c *company) confirmation() (found protocol.InboxItem) {
+func (c *company) confirmation() protocol.InboxItem {
+	c.t.Helper()
+	return c.confirmationOf("")
+}
+
+// confirmationOf waits for one about a certain call.
+func (c *company) confirmationOf(words string) (found protocol.InboxItem) {
 	c.t.Helper()
 	c.wait("tool call in the inbox", func() bool {
 		for _, item := range c.inbox() {
-			if item.Kind == api.KindConfirmation {
+			if item.Kind == api.KindConfirmation && strings.Contains(item.Text, words) {
 				found = item
 				return true
 			}

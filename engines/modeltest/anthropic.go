@@ -64,10 +64,11 @@ func writeAnthropic(s *stream, c Call, t Turn) {
 		s.event("content_block_stop", obj{"type": "content_block_stop", "index": index})
 		index++
 	}
-	if t.Tool != nil {
-		s.event("content_block_start", obj{"type": "content_block_start", "index": index, "content_block": obj{"type": "tool_use", "id": "toolu_" + id(), "name": t.Tool.Name, "input": obj{}}})
-		s.event("content_block_delta", obj{"type": "content_block_delta", "index": index, "delta": obj{"type": "input_json_delta", "partial_json": t.Tool.arguments()}})
+	for _, tool := range t.tools() {
+		s.event("content_block_start", obj{"type": "content_block_start", "index": index, "content_block": obj{"type": "tool_use", "id": "toolu_" + id(), "name": tool.Name, "input": obj{}}})
+		s.event("content_block_delta", obj{"type": "content_block_delta", "index": index, "delta": obj{"type": "input_json_delta", "partial_json": tool.arguments()}})
 		s.event("content_block_stop", obj{"type": "content_block_stop", "index": index})
+		index++
 	}
 	s.event("message_delta", obj{"type": "message_delta", "delta": obj{"stop_reason": reason, "stop_sequence": nil}, "usage": usage(took.Output)})
 	s.event("message_stop", obj{"type": "message_stop"})

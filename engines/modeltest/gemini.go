@@ -73,11 +73,11 @@ func writeGemini(s *stream, c Call, t Turn) {
 		return
 	}
 	s.text(t.Text, func(piece string) { s.event("", frame("", obj{"text": piece})) })
-	if t.Tool != nil {
-		s.event("", frame("STOP", obj{"functionCall": obj{"name": t.Tool.Name, "args": t.Tool.Input}}))
-		return
+	var calls []any
+	for _, tool := range t.tools() {
+		calls = append(calls, obj{"functionCall": obj{"name": tool.Name, "args": tool.Input}})
 	}
-	s.event("", frame("STOP"))
+	s.event("", frame("STOP", calls...))
 }
 
 func failGemini(status int, message string) any {

@@ -82,6 +82,7 @@ func (c Call) Said(role, text string) bool {
 type Turn struct {
 	Text   string
 	Tool   *Tool
+	Beside []Tool        // further calls in the same turn
 	Status int           // an HTTP error instead of a turn
 	Error  string        // its message
 	Header http.Header   // sent with it
@@ -111,6 +112,14 @@ func (t Took) read() int { return t.Input + t.CacheWrite + t.CacheRead }
 type Tool struct {
 	Name  string
 	Input any
+}
+
+// tools are all that the turn calls.
+func (t Turn) tools() []Tool {
+	if t.Tool == nil {
+		return nil
+	}
+	return append([]Tool{*t.Tool}, t.Beside...)
 }
 
 func (t Tool) arguments() string {

@@ -80,9 +80,9 @@ func writeResponses(s *stream, c Call, t Turn) {
 		s.event("response.output_item.done", obj{"type": "response.output_item.done", "output_index": 0, "item": done})
 		output = append(output, done)
 	}
-	if t.Tool != nil {
-		call := obj{"type": "function_call", "id": "fc_" + id(), "call_id": "call_" + id(), "name": t.Tool.Name, "arguments": t.Tool.arguments(), "status": "completed"}
-		if space, name, found := strings.Cut(t.Tool.Name, namespaced); found {
+	for _, tool := range t.tools() {
+		call := obj{"type": "function_call", "id": "fc_" + id(), "call_id": "call_" + id(), "name": tool.Name, "arguments": tool.arguments(), "status": "completed"}
+		if space, name, found := strings.Cut(tool.Name, namespaced); found {
 			call["namespace"], call["name"] = space, name
 		}
 		s.event("response.output_item.added", obj{"type": "response.output_item.added", "output_index": len(output), "item": call})
@@ -154,10 +154,10 @@ func writeCompletions(s *stream, c Call, t Turn) {
 	}
 	s.event("", frame("delta", obj{"role": "assistant", "content": ""}, nil))
 	s.text(t.Text, func(piece string) { s.event("", frame("delta", obj{"content": piece}, nil)) })
-	if t.Tool != nil {
+	for i, tool := range t.tools() {
 		s.event("", frame("delta", obj{"tool_calls": []any{obj{
-			"index": 0, "id": "call_" + id(), "type": "function",
-			"function": obj{"name": t.Tool.Name, "arguments": t.Tool.arguments()},
+			"index": i, "id": "call_" + id(), "type": "function",
+			"function": obj{"name": tool.Name, "arguments": tool.arguments()},
 		}}}, nil))
 	}
 	s.event("", frame("delta", obj{}, reason))
