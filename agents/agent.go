@@ -28,6 +28,7 @@ type Agent struct {
 	// Only Run touches these.
 	term Terminal
 	eye  eye
+	hung string // why its program was started again; "" once it is ready
 }
 
 type job struct {

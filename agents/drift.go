@@ -42,9 +42,33 @@ func (a *Agent) drift(now time.Time) string {
 	case rests && len(e.Ready) > 0 && !slices.ContainsFunc(strings.Split(a.eye.rows, "\n"), func(row string) bool { return matches(e.Ready, row) }):
 		return fmt.Sprintf("its screen rests, and no row of it matches the engine's ready pattern %s; it may be another version: orchestrator-cc attach %s", readyPatterns(e), a.opts.Name)
 	case took > e.Start:
-		return fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", e.Start, a.opts.Name)
+		why := fmt.Sprintf("not ready %s after its start; look at the pane: orchestrator-cc attach %s", e.Start, a.opts.Name)
+		if a.hung != "" {
+			why = a.hung + ": " + why
+		}
+		return why
 	}
 	return ""
+}
+
+// blankShare is the part of a program's time to start after which it ought to
+// have drawn something, and spokenShare the part of it after its first word on
+// its channel.
+const (
+	blankShare  = 2
+	spokenShare = 6
+)
+
+// blank says that a program seems to hang at its start: nothing at all stands on
+// its screen. OpenCode does at times where several begin at once: its plugin is
+// called, and the part of it that draws never asks for anything. It is started
+// again for it, once.
+func (a *Agent) blank(now time.Time) bool {
+	e := a.opts.Engine
+	if a.hung != "" || len(e.Ready) == 0 || a.Status().State != protocol.Starting || strings.TrimSpace(a.eye.rows) != "" {
+		return false
+	}
+	return now.Sub(a.eye.began) > e.Start/blankShare || a.eye.spoke && now.Sub(a.eye.spokeAt) > e.Start/spokenShare
 }
 
 // muteHooks flags a program that is ready and ought to have said so.

@@ -46,6 +46,18 @@ func (opencode) start(p Program, m memory) (args, env []string, err error) {
 	return nil, env, nil
 }
 
+// settled says that its library lies in the home, which it fetches before it
+// loads a plugin. Several that begin at once each fetch it, one after the other,
+// and lay the same files anew under those who are done.
+func (opencode) settled(getenv func(string) string) bool {
+	folder := getenv("XDG_CONFIG_HOME")
+	if folder == "" {
+		folder = filepath.Join(getenv("HOME"), ".config")
+	}
+	_, err := os.Stat(filepath.Join(folder, "opencode", "node_modules", "@opencode-ai", "plugin"))
+	return err == nil
+}
+
 // bill tells what the turn's answers took, before it tells of its end.
 func (m memory) bill(took []protocol.Usage) (reports []protocol.Report) {
 	for _, u := range took {
@@ -66,7 +78,7 @@ func (opencode) hear(p Program, m *memory, event string, data []byte) (Word, err
 	}
 	switch event {
 	case "ready":
-		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, nil
+		return Word{Reports: []protocol.Report{{Event: protocol.ReportReady}}}, p.ready()
 	case "prompt":
 		m.Session, m.Told, m.Resuming = in.Session, true, false
 		return Word{Reports: m.begin(in.Text, "")}, nil

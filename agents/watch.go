@@ -32,6 +32,7 @@ type eye struct {
 	open      bool      // a prompt was typed and its turn has not been seen to end
 	busy      bool      // the channel's last word is that a turn runs
 	spoke     bool      // the channel has said something
+	spokeAt   time.Time // when it was first heard
 	greeted   int       // how often the program has said there that it begins
 	began     time.Time // when this process was first watched
 	rows      string    // what was on the screen at the last look
@@ -91,7 +92,9 @@ func (a *Agent) hear() []protocol.Report {
 		a.opts.Log.Warn().Err(err).Msg("channel cannot be read")
 	}
 	for _, r := range news {
-		a.eye.spoke = true
+		if !a.eye.spoke {
+			a.eye.spoke, a.eye.spokeAt = true, time.Now()
+		}
 		if r.Event == protocol.ReportReady {
 			a.eye.greeted++
 		}
@@ -220,6 +223,17 @@ func (a *Agent) observe(ctx context.Context) {
 	o, why := a.judgeScreen(s, v, now)
 	if drift := a.drift(now); o == unclear && drift != "" {
 		o, why = trouble, drift
+	}
+	switch {
+	case o == ready:
+		a.hung = ""
+	case o == unclear && a.blank(now):
+		a.hung = fmt.Sprintf("it drew nothing within %s and was started again", now.Sub(a.eye.began).Round(time.Second))
+		a.opts.Log.Warn().Str("why", a.hung).Msg("program hangs at its start")
+		a.opts.Restart(true)
+	}
+	if why == "" && o == unclear {
+		why = a.hung
 	}
 	a.set(o, why, s)
 }

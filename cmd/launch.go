@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,14 +27,17 @@ func newLaunchCommand() *cobra.Command {
 		Short:  "Become the agent program of this pane",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		RunE:   func(*cobra.Command, []string) error { return runLaunch(program) },
+		RunE:   func(c *cobra.Command, _ []string) error { return runLaunch(c.Context(), program) },
 	}
 	c.Flags().StringVar(&program, "program", "", "the file that says how it is started")
 	return c
 }
 
-func runLaunch(file string) error {
+func runLaunch(ctx context.Context, file string) error {
 	p, err := agents.LoadProgram(file)
+	if err == nil {
+		err = p.Await(ctx, os.Getenv, os.Stderr)
+	}
 	if err != nil {
 		return err
 	}

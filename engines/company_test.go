@@ -1,8 +1,13 @@
 package engines
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,6 +46,65 @@ func TestWholeCompany(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Five that start at once in a new home, where OpenCode would fetch its library
+// and cannot, each become ready, and none has to be started twice: one goes
+// first, and the others begin once it has said that it runs.
+func TestFirstStarts(t *testing.T) {
+	p := opencode()
+	t.Run(p.name, func(t *testing.T) {
+		c := newCompany(t, p, companyScript, "")
+		if err := os.RemoveAll(filepath.Join(c.home(), ".config", "opencode", "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		c.env = append(c.env, "npm_config_registry="+c.model.URL) // has no packages, and says so
+		c.up()
+		var greeted, before []time.Time
+		for agent := range markers() {
+			greeted = append(greeted, c.greeted(agent))
+		}
+		for agent := range markers() {
+			if began := c.began(agent); began.Before(slices.MinFunc(greeted, time.Time.Compare)) {
+				before = append(before, began)
+			}
+			if s := c.status(agent); s.State != protocol.Idle || s.Restarts != 0 {
+				t.Errorf("%s: got %s (%s) after %d restarts, want it idle after its first start", agent, s.State, s.Reason, s.Restarts)
+			}
+		}
+		if len(before) != 1 {
+			t.Errorf("got %d that began before any was heard, want the first alone", len(before))
+		}
+	})
+}
+
+// greeted is when an agent's program said that it runs.
+func (c *company) greeted(agent string) time.Time {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "run", agent+".spool"))
+	line, _, _ := strings.Cut(string(data), "\n")
+	var r protocol.Report
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &r)
+	}
+	if err != nil || r.Event != protocol.ReportReady {
+		c.t.Fatalf("%s: got %q first on its spool (%v), want that it is ready", agent, line, err)
+	}
+	return r.Time
+}
+
+// began is when an agent's program was started first.
+func (c *company) began(agent string) time.Time {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.project, ".orchestrator-cc", "run", agent, "memory.json"))
+	var m struct{ Since time.Time }
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return m.Since
 }
 
 // companyScript plays all five roles, told apart by their briefs.
