@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,8 @@ func TestSocketToolCall(t *testing.T) {
 	t.Parallel()
 	hub := apitest.New(nil)
 	p := openPort(t, hub, api.Options{})
-	w := p.window(p.key("ui"), "?sessionId=desk")
+	key := p.key("ui")
+	w := p.window(key, "?sessionId=desk")
 	w.expect("onAgentStateChange", "sessionId", "desk")
 	w.say(`{"type":"submitUserInput","payload":{"text":"read report.txt"}}`)
 	task, _ := w.expect("onAgentStateChange", "state", "thinking").Payload["taskId"].(string)
@@ -149,6 +151,11 @@ func TestSocketToolCall(t *testing.T) {
 		t.Errorf("got %v, want the warning, the arguments and the session", asked.Payload)
 	}
 	id, _ := asked.Payload["confirmationId"].(string)
+	late := p.window(key, "?sessionId=desk")
+	late.expect("onAgentStateChange", "state", "thinking")
+	if again := late.expect("onToolCallRequest", "confirmationId", id); !reflect.DeepEqual(again.Payload, asked.Payload) {
+		t.Errorf("got %v in a window that opened later, want %v", again.Payload, asked.Payload)
+	}
 	w.say(`{"type":"provideConfirmation","payload":{"confirmationId":"` + id + `","approved":true}}`)
 	w.expect("onAgentStateChange", "state", "executing_tool")
 	if got := <-decided; got.State != protocol.ConfirmationApproved || got.By != "key ui" {

@@ -72,11 +72,18 @@ type sessionView struct {
 	win   *window
 	after uint64
 	open  map[string]bool
+	asked []protocol.Confirmation // that wait already when the window opens
 }
 
 // begin looks at the session as it is, and from where the stream goes on.
 func (w *window) begin() *sessionView {
-	v := &sessionView{win: w, after: w.server.hub.Overview().Hub.Seq, open: map[string]bool{}}
+	known, after := w.server.hub.Approvals()
+	v := &sessionView{win: w, after: after, open: map[string]bool{}}
+	for _, c := range known.Items {
+		if c.State == protocol.ConfirmationPending && w.caller.sees(c.Session) {
+			v.asked = append(v.asked, c)
+		}
+	}
 	for _, t := range w.server.tasks(w.caller) {
 		if !t.State.Done() && t.State != protocol.TaskNeedsHuman {
 			v.open[t.ID] = true
@@ -94,8 +101,20 @@ func (v *sessionView) state() frame {
 	return v.win.frame(evState, statePayload{State: word, Session: v.win.name})
 }
 
+// toolCall words a question.
+func (v *sessionView) toolCall(c protocol.Confirmation) frame {
+	return v.win.frame(evToolCall, toolPayload{
+		ID: c.ID, Tool: c.Tool, Args: c.Args, Warning: c.Warning, Agent: c.Agent, Kind: c.Kind, Session: v.win.name,
+	})
+}
+
 // show follows the stream and sends what the session is to see.
 func (w *window) show(ctx context.Context, v *sessionView) error {
+	for _, c := range v.asked {
+		if err := w.send(ctx, v.toolCall(c)); err != nil {
+			return err
+		}
+	}
 	reader := w.server.reader(w.caller, v.after, "")
 	for {
 		it, parts, err := reader.next(ctx)
@@ -174,9 +193,7 @@ func (v *sessionView) event(a *protocol.Accepted, p *protocol.EventPayload) []fr
 		if json.Unmarshal(p.Data, &asked) != nil {
 			return nil
 		}
-		return []frame{v.win.frame(evToolCall, toolPayload{
-			ID: asked.ID, Tool: asked.Tool, Args: asked.Args, Warning: asked.Warning, Agent: asked.Agent, Kind: asked.Kind, Session: v.win.name,
-		})}
+		return []frame{v.toolCall(asked)}
 	case protocol.EventConfirmationAnswer:
 		var verdict protocol.Verdict
 		if json.Unmarshal(p.Data, &verdict) != nil {
