@@ -92,10 +92,20 @@ func (codex) hear(p Program, m *memory, event string, data []byte) (Word, error)
 		Transcript string `json:"transcript_path"`
 		Prompt     string `json:"prompt"`
 		Answer     string `json:"last_assistant_message"`
+		Agent      string `json:"agent_id"` // of a subagent
 		toolCall
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return Word{}, err
+	}
+	if in.Agent != "" {
+		// A subagent has a conversation of its own, whose prompts and answers
+		// are no turns here.
+		m.beside(in.Transcript)
+		if event == "PermissionRequest" {
+			return in.question(*m), nil
+		}
+		return Word{Reports: m.alive()}, nil
 	}
 	if in.Session != "" && in.Transcript != "" {
 		m.Session, m.Transcript, m.Resuming = in.Session, in.Transcript, false

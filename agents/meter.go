@@ -30,7 +30,8 @@ type Meter struct {
 type bookkeeper interface {
 	// enter understands one line of it.
 	enter(at *account, line []byte)
-	// besides lists further books of the same conversation.
+	// besides lists further books of the same conversation, where they are found
+	// beside its own.
 	besides(book string) []string
 }
 
@@ -69,10 +70,14 @@ func (m *Meter) News(now time.Time) []protocol.Report {
 		m.mains = append(m.mains, known.Transcript)
 	}
 	var reports []protocol.Report
-	for _, path := range m.mains {
+	for i, path := range m.mains {
 		main := m.read(path, known, now)
 		reports = append(reports, main.take()...)
-		for _, path := range m.keeper.besides(path) {
+		besides := m.keeper.besides(path)
+		if i == len(m.mains)-1 {
+			besides = append(besides, known.besides()...)
+		}
+		for _, path := range besides {
 			for _, r := range m.read(path, known, now).take() {
 				r.Req = main.req
 				reports = append(reports, r)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,6 +185,7 @@ type memory struct {
 	Asked      bool      `json:"asked,omitempty"`      // the marker was missing and has been asked for
 	Unmarked   string    `json:"unmarked,omitempty"`   // the answer as it was without it
 	Since      time.Time `json:"since,omitzero"`       // of the first start here
+	Besides    string    `json:"besides,omitempty"`    // the files of its subagents' conversations, a line each
 }
 
 // resumable says that there is a conversation to go on with. A program names
@@ -194,6 +196,24 @@ func (m memory) resumable() bool {
 	}
 	_, err := os.Stat(m.Transcript)
 	return err == nil
+}
+
+// mostBesides bounds how many subagents' files are known by name; the oldest are
+// read by then.
+const mostBesides = 100
+
+// beside notes the file of a subagent's conversation.
+func (m *memory) beside(path string) {
+	known := m.besides()
+	if path == "" || slices.Contains(known, path) {
+		return
+	}
+	known = append(known, path)
+	m.Besides = strings.Join(known[max(0, len(known)-mostBesides):], "\n")
+}
+
+func (m memory) besides() []string {
+	return strings.FieldsFunc(m.Besides, func(r rune) bool { return r == '\n' })
 }
 
 // memoryFile is where a program's folder keeps it.

@@ -112,6 +112,12 @@ func TestHooks(t *testing.T) {
 			{"Stop", map[string]any{"last_assistant_message": "yes"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123", Text: "the answer lacks its marker and was asked for it"}}, `"block"`},
 			{"Stop", map[string]any{"last_assistant_message": token}, []protocol.Report{answer("yes\n" + token)}, ""},
 		}},
+		{"a subagent's conversation", config.HooksCodex, []hookCall{
+			{"UserPromptSubmit", map[string]any{"prompt": prompt("abc123")}, []protocol.Report{accepted}, ""},
+			{"UserPromptSubmit", map[string]any{"prompt": "an errand", "agent_id": "sub"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123"}}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "its answer", "agent_id": "sub"}, []protocol.Report{{Event: protocol.ReportProgress, Req: "abc123"}}, ""},
+			{"Stop", map[string]any{"last_assistant_message": "yes\n" + token}, []protocol.Report{answer("yes\n" + token)}, ""},
+		}},
 		{"a conversation that is on file", config.HooksGemini, []hookCall{
 			{"SessionStart", map[string]any{"source": "startup"}, []protocol.Report{{Event: protocol.ReportReady}}, "日本"},
 			{"SessionStart", map[string]any{"source": "resume"}, []protocol.Report{{Event: protocol.ReportReady}}, ""},

@@ -301,15 +301,21 @@ func TestUserFilesStay(t *testing.T) {
 }
 
 // dialog is the one dialog that the inbox shows, by its id.
-func (c *company) dialog() (id string) {
+func (c *company) dialog() string {
 	c.t.Helper()
-	c.wait("dialog in the inbox", func() bool {
+	return c.asked(protocol.InboxDialog).Dialog
+}
+
+// asked waits until the inbox has something of a kind.
+func (c *company) asked(kind string) (found protocol.InboxItem) {
+	c.t.Helper()
+	c.wait(kind+" in the inbox", func() bool {
 		for _, item := range c.inbox() {
-			if item.Kind == protocol.InboxDialog {
-				id = item.Dialog
+			if item.Kind == kind {
+				found = item
 			}
 		}
-		return id != ""
+		return found.Kind != ""
 	})
-	return id
+	return found
 }

@@ -2,8 +2,6 @@ package engines
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"orchestrator-cc/engines/modeltest"
@@ -37,6 +35,9 @@ type program struct {
 	// the program tells it to a person.
 	shell func(command string) (tool string, input any)
 	asks  string
+	// helper is how its model has a subagent do something and waits for it, told
+	// what its last tool gave back; nil where it has none.
+	helper func(errand, result string) (tool string, input any)
 }
 
 const apiKey = "sk-ant-loopback-0123456789abcdef"
@@ -69,6 +70,9 @@ func claude() program {
 			return "Bash", map[string]any{"command": command, "description": "a test"}
 		},
 		asks: "Bash",
+		helper: func(errand, result string) (string, any) {
+			return "Agent", map[string]any{"description": "an errand", "prompt": errand, "subagent_type": "general-purpose"}
+		},
 	}
 }
 
@@ -86,17 +90,21 @@ func codex() program {
 		},
 		consent: []string{"Down", "Enter"},
 		distrust: func(c *company) {
-			path := filepath.Join(c.project, "config", "cc-cluster.yaml")
-			text, err := os.ReadFile(path)
-			if err != nil {
-				c.t.Fatal(err)
-			}
-			c.write("project/config/cc-cluster.yaml", strings.Replace(string(text), "trust_hooks: true", "trust_hooks: false", 1))
+			c.rewrite("trust_hooks: true", "trust_hooks: false")
 		},
 		shell: func(command string) (string, any) {
 			return "exec_command", map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "a test"}
 		},
 		asks: "Bash",
+		helper: func(errand, result string) (string, any) {
+			var spawned struct {
+				Agent string `json:"agent_id"`
+			}
+			if json.Unmarshal([]byte(result), &spawned) == nil && spawned.Agent != "" {
+				return "multi_agent_v1/wait_agent", map[string]any{"targets": []string{spawned.Agent}}
+			}
+			return "multi_agent_v1/spawn_agent", map[string]any{"message": errand}
+		},
 	}
 }
 
@@ -144,6 +152,9 @@ func opencode() program {
 			return "bash", map[string]any{"command": command, "description": "a test"}
 		},
 		asks: "bash",
+		helper: func(errand, result string) (string, any) {
+			return "task", map[string]any{"description": "an errand", "prompt": errand, "subagent_type": "general"}
+		},
 	}
 }
 
