@@ -18,9 +18,15 @@ import (
 // stand there.
 func (c *company) typeIn(text string) {
 	c.t.Helper()
+	c.typeUntil(text, text)
+}
+
+// typeUntil types a text, of which the end shows that it stands there.
+func (c *company) typeUntil(text, end string) {
+	c.t.Helper()
 	next := time.Now()
 	c.wait("typed text on the screen", func() bool {
-		if strings.Contains(c.screen(0), text) {
+		if strings.Contains(c.screen(0), end) {
 			return true
 		}
 		if now := time.Now(); now.After(next) { // a program that has just started may not listen yet

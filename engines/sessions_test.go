@@ -64,14 +64,14 @@ func TestSessionsAreForgotten(t *testing.T) {
 // where it tells them, else what its screen shows.
 func TestAnswersAreReadAlong(t *testing.T) {
 	t.Parallel()
-	for _, p := range []program{claude(), codex(), opencode()} {
+	for _, p := range programs() {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			var model play
 			c := newCompany(t, p, model.script, one())
 			c.up()
 			model.on("ゆっくり", func(call modeltest.Call, asked protocol.Prompt) modeltest.Turn {
-				text := strings.Repeat("始まりの行です。\n\n", 60) + "終わり。\n" + protocol.Token(markerIn(call), asked.Req)
+				text := strings.Join(strings.Split(numbered("始まりの行です。\n"), "\n")[:120], "\n") + "\n終わり。\n" + protocol.Token(markerIn(call), asked.Req)
 				return modeltest.Turn{Text: text, Pace: 3 * time.Second}
 			})
 			done := c.background(specialist, "ゆっくり書いてください。")
