@@ -180,3 +180,30 @@ func (c *company) results() (n int) {
 	}
 	return n
 }
+
+// A program that waits for a rate limit by itself is said to, and goes on. It
+// shows so, or tells.
+func TestOwnWait(t *testing.T) {
+	t.Parallel()
+	for _, p := range []program{claude(), codex()} { // OpenCode's is in TestWall
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			var model play
+			c := newCompany(t, p, model.script, one())
+			c.up()
+			asked := 0
+			model.on("待つ", func(call modeltest.Call, asking protocol.Prompt) modeltest.Turn {
+				if asked++; asked == 1 {
+					return modeltest.Limited(15)
+				}
+				return modeltest.Turn{Text: "待ちました。\n" + protocol.Token(markerIn(call), asking.Req)}
+			})
+			done := c.background(specialist, "待つだけ。")
+			c.limited("it waits by itself")
+			c.answeredOnce(done, "待ちました。")
+			if n := len(received(c.model)); n != 1 {
+				t.Errorf("got %d prompts at the model, want the turn to go on", n)
+			}
+		})
+	}
+}
