@@ -22,8 +22,8 @@ func TestBlankScreenAtTheStart(t *testing.T) {
 	}{
 		{"early", eye{began: ago(29 * time.Second)}, ready, "", false},
 		{"late", eye{began: ago(31 * time.Second)}, ready, "", true},
-		{"soon after its first word", eye{began: ago(29 * time.Second), spoke: true, spokeAt: ago(9 * time.Second)}, ready, "", false},
-		{"long after its first word", eye{began: ago(29 * time.Second), spoke: true, spokeAt: ago(11 * time.Second)}, ready, "", true},
+		{"soon after its first word", eye{began: ago(29 * time.Second), spoke: true, spokeAt: ago(14 * time.Second)}, ready, "", false},
+		{"long after its first word", eye{began: ago(29 * time.Second), spoke: true, spokeAt: ago(16 * time.Second)}, ready, "", true},
 		{"something drawn", eye{began: ago(time.Hour), rows: "\n loading"}, ready, "", false},
 		{"nothing to draw", eye{began: ago(time.Hour)}, nil, "", false},
 		{"started again", eye{began: ago(time.Hour)}, ready, "it drew nothing", false},

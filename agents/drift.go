@@ -56,7 +56,7 @@ func (a *Agent) drift(now time.Time) string {
 // its channel.
 const (
 	blankShare  = 2
-	spokenShare = 6
+	spokenShare = 4
 )
 
 // blank says that a program seems to hang at its start: nothing at all stands on
