@@ -20,9 +20,9 @@ PROGRAMS := claude|codex|gemini|opencode
 test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
 	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 3 -timeout 14m -run '/($(PROGRAMS))' ./engines
 
-record: tools ## record what the real agent programs show, below agents/testdata; takes long
+record: tools ## record what the agent programs show, below agents/testdata; R=gemini/79x15 records a part
 	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_RECORD="$$PWD/agents/testdata" ORCHESTRATOR_CC_ENGINES="$$programs" \
-		go test -count=1 -timeout 90m -v -run TestRecordScreens ./engines
+		go test -count=1 -parallel 4 -timeout 90m -run 'TestRecordScreens/$(R)' ./engines
 	go test ./agents -run TestScreensAreRead -update
 
 lint: ## formatting, vet and staticcheck, for Linux and macOS

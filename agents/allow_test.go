@@ -23,8 +23,8 @@ func TestAsksAbout(t *testing.T) {
 		screen, tool, args string
 		want               bool
 	}{
-		{"permission-shell-80x24", "run_shell_command", `{"command":"sleep 4; date +%Y > when.txt; echo finished"}`, true},
-		{"permission-shell-80x24", "run_shell_command", `{"command":"sleep 5; date +%Y > when.txt; echo finished"}`, false},
+		{"permission-shell-80x24", "run_shell_command", `{"command":"until [ -e go ]; do sleep 1; done; date +%Y > when.txt; echo finished"}`, true},
+		{"permission-shell-80x24", "run_shell_command", `{"command":"until [ -e go ]; do sleep 2; done; date +%Y > when.txt; echo finished"}`, false},
 		{"permission-edit-80x24", "write_file", `{"file_path":"/home/user/project/notes.txt"}`, true},
 		{"permission-edit-80x24", "write_file", `{"file_path":"/home/user/project/other.txt"}`, false},
 		{"permission-edit-80x24", "mcp_files_write", `{"key":"value"}`, true}, // its arguments are not shown

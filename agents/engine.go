@@ -20,7 +20,7 @@ type Engine struct {
 	Answers   []Answering      // dialogs that the user has answered beforehand
 	AllowOnce Answering        // its own dialog about a tool call, and what allows that call; no pattern: it has none
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
-	Footer    []*regexp.Regexp // drawn below a finished answer
+	Footer    []*regexp.Regexp // drawn below a finished answer, or above it
 	Hint      []*regexp.Regexp // stands in the composer while nobody types
 	Wall      []*regexp.Regexp // drawn in place of an answer when a quota or a rate limit is hit
 	Waits     []*regexp.Regexp // shown while it waits for the end of one by itself

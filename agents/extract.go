@@ -76,18 +76,44 @@ func chrome(lines []string, from int, e Engine, base []string) int {
 	if !found {
 		end = withoutSuffix(lines, from, base)
 	}
-	for end > from && idle(lines[end-1], e) {
-		end--
+	for end > from {
+		if idle(lines[end-1], e) {
+			end--
+		} else if tip := hanging(lines, from, end, e); tip < end {
+			end = tip
+		} else {
+			break
+		}
 	}
 	return end
 }
 
-// leadingChrome counts the lines before an answer that are left over from
-// composers drawn before: empty ones, and rules.
+// hook is what a program hangs a remark on.
+const hook = "⎿"
+
+// hanging is where a sign of work begins that has a remark hanging below it, as
+// the last thing before end; or end.
+func hanging(lines []string, from, end int, e Engine) int {
+	const most = 4 // rows of a remark
+	for i := end - 1; i > from && i >= end-most; i-- {
+		line := strings.TrimLeft(lines[i], " ")
+		if strings.HasPrefix(line, hook) && matches(e.Busy, lines[i-1]) {
+			return i - 1
+		}
+		if len(line) == len(lines[i]) {
+			break // nothing hangs at the edge
+		}
+	}
+	return end
+}
+
+// leadingChrome counts the lines before an answer that are none of it: what is
+// left over from composers drawn before, empty ones, rules, and what the program
+// says about its work.
 func leadingChrome(lines []string, e Engine) int {
 	for i, line := range lines {
 		text := strings.TrimRight(line, " ")
-		empty := len(squeeze(text)) == 0
+		empty := len(squeeze(text)) == 0 || matches(e.Footer, text)
 		if !empty && matches(e.Composer, text) {
 			empty = len(squeeze(text[matchEnd(e.Composer, text):])) == 0
 		}

@@ -33,7 +33,7 @@ func (t *turn) complaint(r region) string {
 	}
 	for i := len(r.lines) - 1; i >= r.first; i-- {
 		if matches(t.opts.Engine.Failed, r.lines[i]) {
-			return strings.TrimSpace(strings.TrimLeft(r.lines[i], gutter+signs))
+			return strings.TrimSpace(strings.TrimLeft(paragraph(r.lines, i), gutter+signs))
 		}
 	}
 	return ""

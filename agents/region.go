@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -175,6 +176,9 @@ func (p page) skipEcho(n int, ours prompt) (end, length int) {
 	} else {
 		end = max(end, p.heads[last])
 	}
+	if next := p.lineOf(end); next < len(p.lines) && counted.MatchString(p.lines[next]) {
+		return p.heads[next+1], echo
+	}
 	if echo < len(ours.echo) && !folded(p.lines[n]) {
 		// The middle may be rendered otherwise; the closing line is plain.
 		slack := len(ours.echo) + 1000
@@ -184,6 +188,10 @@ func (p page) skipEcho(n int, ours prompt) (end, length int) {
 	}
 	return end, echo
 }
+
+// counted is the line in which a program says how much of a prompt it does not
+// show.
+var counted = regexp.MustCompile(`^[\s│┃]*\[\+\d+ lines\]$`)
 
 // folded says that a program shows a paste by a short word for it.
 func folded(line string) bool {

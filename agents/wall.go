@@ -19,26 +19,16 @@ type wall struct {
 	until time.Time // zero: it does not say
 }
 
-// wordRows is on how many rows a program may tell of a wall: it breaks its
-// lines, and the end of the wall stands last.
-const wordRows = 4
-
 // wall finds the engine's word for a wall in some lines.
 func (e Engine) wall(lines []string, now time.Time) (wall, bool) {
 	return findWords(e.Wall, lines, now)
 }
 
-// findWords finds what a program says about a wall in some lines, each read
-// together with those below it, up to an empty one. The lowest counts.
+// findWords finds what a program says about a wall in some lines. The lowest
+// counts.
 func findWords(patterns []*regexp.Regexp, lines []string, now time.Time) (wall, bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
-		row := strings.TrimRight(lines[i], gutter)
-		for _, next := range lines[i+1 : min(i+wordRows, len(lines))] {
-			if next = strings.Trim(next, gutter); next == "" {
-				break
-			}
-			row += " " + next
-		}
+		row := paragraph(lines, i)
 		for _, p := range patterns {
 			if m := p.FindStringSubmatch(row); m != nil {
 				w := wall{text: strings.Trim(row, gutter+signs), until: resetOf(row, now)}
@@ -53,6 +43,20 @@ func findWords(patterns []*regexp.Regexp, lines []string, now time.Time) (wall, 
 		}
 	}
 	return wall{}, false
+}
+
+// paragraph is a line with those that go on with it: a program breaks what it
+// says to the width of its pane.
+func paragraph(lines []string, from int) string {
+	const most = 6 // rows of a message in a narrow pane
+	text := strings.TrimRight(lines[from], gutter)
+	for _, line := range lines[from+1 : min(len(lines), from+most)] {
+		if len(squeeze(line)) == 0 { // empty, or a rule
+			break
+		}
+		text += " " + strings.Trim(line, gutter)
+	}
+	return text
 }
 
 // walled says that the turn has ended at a wall, by the screen: the program

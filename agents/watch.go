@@ -64,6 +64,7 @@ func (a *Agent) look(ctx context.Context, history int) (Screen, error) {
 		return Screen{}, err
 	}
 	a.eye.alternate = s.Alternate
+	s.Lines = a.opts.Engine.talk(s)
 	if s.Dead {
 		s.Lines = withoutObituary(s.Lines)
 	}

@@ -154,7 +154,7 @@ type Engine struct {
 	Answers     []DialogAnswer
 	AllowOnce   DialogAnswer // its own dialog about a tool call, and what allows that call, which a person has allowed elsewhere
 	Composer    []string     // regexps: the line in which a prompt is being typed
-	Footer      []string     // regexps: a line that the program draws below a finished answer
+	Footer      []string     // regexps: a line that the program draws below a finished answer, or above it
 	Hint        []string     // regexps: what stands in the composer while nobody types
 	Wall        []string     // regexps: a line that stands in place of an answer when a quota or a rate limit is hit
 	Waits       []string     // regexps: a line that it shows while it waits for the end of one by itself

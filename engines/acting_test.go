@@ -5,27 +5,37 @@ import (
 	"time"
 
 	"orchestrator-cc/engines/modeltest"
+	"orchestrator-cc/protocol"
 )
 
 // acting is how a recorder brings a program into its states.
 type acting struct {
-	silent  bool     // it shows no sign of work while an answer comes
-	begun   string   // what it shows once it takes keys, where its composer is there earlier
-	clear   []string // keys that empty the composer
-	exit    string   // what a person types to end it
-	forget  string   // and to begin a new conversation
-	resume  []string // arguments that go on with the last one
-	careful []string // arguments, and environment, with which it asks before it uses a tool
-	wary    map[string]string
-	asks    string // what its dialog about a tool shows
-	shell   func(command string) *modeltest.Tool
-	edit    func(path, text string) *modeltest.Tool
-	wall    string            // the message of an error 429, "" where it has none
-	retries bool              // it shows a limit while it waits for its end by itself
-	quota   string            // the format in which it is told that a subscription's quota is used up, "" where it knows none
-	menu    bool              // it then asks what to do
-	member  map[string]string // the environment of a subscription, where it tells of quotas only then
-	first   []first
+	voice      func(*stage, line) (body string, begin func()) // how its agent is made to do something
+	taken      func(*stage) bool                              // the agent has the last prompt
+	command    []string                                       // that starts it, where its engine has none
+	lines      bool                                           // it reads lines, and has no troubles with a model
+	thinking   string                                         // what its screen means while it thinks
+	works      string                                         // what it shows then, where that takes a while
+	notes      bool                                           // it draws an answer that comes as a note of its work
+	streams    string                                         // and while an answer comes, "" where it draws only whole ones
+	interrupts string                                         // what it shows while it can be interrupted
+	begun      string                                         // what it shows once it takes keys, where its composer is there earlier
+	clear      []string                                       // keys that empty the composer
+	menu       bool                                           // it has commands that begin with a slash
+	palette    string                                         // the key that opens its list of everything
+	exit       string                                         // what a person types to end it
+	resume     []string                                       // arguments that go on with the last conversation
+	careful    []string                                       // arguments, and environment, with which it asks before it uses a tool
+	wary       map[string]string
+	asks       string // what its dialog about a tool shows
+	shell      func(command string) *modeltest.Tool
+	edit       func(path string, lines []string) *modeltest.Tool
+	wall       string            // the message of an error 429, "" where it shows none
+	retries    bool              // it shows a limit while it waits for its end by itself
+	quota      string            // the format in which it is told that a subscription's quota is used up, "" where it knows none
+	quotaAsks  bool              // it then asks what to do
+	member     map[string]string // the environment of a subscription, where it tells of quotas only then
+	first      []first
 }
 
 // first is a dialog that a program begins with in a certain home.
@@ -36,37 +46,60 @@ type first struct {
 	idle    bool // it is no dialog: the program takes prompts all the same
 }
 
-func builtin() program {
-	return program{name: "builtin", prepare: func(*company) map[string]string { return nil }}
-}
-
 func actingOf(name string) acting {
+	var a acting
 	switch name {
 	case "claude":
-		return actingClaude()
+		a = actingClaude()
 	case "codex":
-		return actingCodex()
+		a = actingCodex()
 	case "gemini":
-		return actingGemini()
+		a = actingGemini()
 	case "opencode":
-		return actingOpenCode()
+		a = actingOpenCode()
+	case "chat":
+		return actingChat()
+	case "builtin":
+		return actingBuiltin()
+	default:
+		return actingLines()
 	}
-	return acting{clear: []string{"C-u"}}
+	a.voice, a.taken = scripted, func(s *stage) bool { return len(received(s.company.model)) == s.said }
+	a.thinking, a.interrupts, a.menu = isWorking, "still at it", true
+	return a
+}
+
+// willDo is what the model says before it uses a tool.
+const willDo = "I will do that."
+
+// scripted has the model at the other end do it.
+func scripted(s *stage, l line) (string, func()) {
+	gate := make(chan struct{})
+	s.model.on(l.body, func(c modeltest.Call, _ protocol.Prompt) modeltest.Turn {
+		if l.tool != nil && c.Result() == "" {
+			return modeltest.Turn{Text: willDo, Tool: l.tool}
+		}
+		<-gate
+		turn := l.turn
+		turn.Text = l.shown
+		return turn
+	})
+	return l.body, func() { close(gate) }
 }
 
 const limited = "This request would exceed your account's rate limit. Please try again later."
 
 func actingClaude() acting {
 	return acting{
-		clear: []string{"C-c"}, exit: "/exit", forget: "/clear", resume: []string{"--continue"},
+		streams: isSilent, clear: []string{"C-c"}, exit: "/exit", resume: []string{"--continue"},
 		asks: `Do you want to `, wall: limited,
-		quota: "anthropic", menu: true,
+		quota: "anthropic", quotaAsks: true,
 		member: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-loopback"},
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "Bash", Input: map[string]any{"command": command, "description": "Note the year"}}
 		},
-		edit: func(path, text string) *modeltest.Tool {
-			return &modeltest.Tool{Name: "Write", Input: map[string]any{"file_path": path, "content": text}}
+		edit: func(path string, lines []string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "Write", Input: map[string]any{"file_path": path, "content": strings.Join(lines, "\n") + "\n"}}
 		},
 		first: []first{
 			{"trust", func(s *stage, _ map[string]string) { s.program.distrust(s.company) }, "trust this folder", false},
@@ -87,13 +120,22 @@ func actingClaude() acting {
 
 func actingCodex() acting {
 	return acting{
-		silent: true, begun: `^  gpt-5-loopback .*· `, clear: []string{"C-c"}, exit: "/quit", forget: "/new", resume: []string{"resume", "--last"}, careful: []string{"--no-daemon", "-a", "on-request", "-s", "read-only"},
+		streams: isSilent, begun: `^  gpt-5-loopback .*· `, clear: []string{"C-c"}, exit: "/quit",
+		resume: []string{"resume", "--last"}, careful: []string{"--no-daemon", "-a", "on-request", "-s", "read-only"},
 		asks: `Would you like to|Allow command`, wall: limited,
 		quota: "responses",
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "exec_command", Input: map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "to note the year"}}
 		},
+		edit: func(path string, lines []string) *modeltest.Tool {
+			patch := "*** Begin Patch\n*** Add File: " + path + "\n+" + strings.Join(lines, "\n+") + "\n*** End Patch"
+			return &modeltest.Tool{Name: "exec_command", Input: map[string]any{"cmd": "apply_patch <<'EOF'\n" + patch + "\nEOF"}}
+		},
 		first: []first{
+			{"trust", func(s *stage, _ map[string]string) {
+				s.codexConfig(`check_for_update_on_startup = false`)
+				s.write("home/project/.git/HEAD", "ref: refs/heads/main\n") // it asks only about repositories
+			}, "Trust this folder", false},
 			{"sign-in", func(s *stage, _ map[string]string) { s.write("home/.codex/config.toml", "") }, "Sign in with|API key", false},
 			{"update", func(s *stage, _ map[string]string) {
 				s.codexConfig(`[projects."`+s.project+`"]`, `trust_level = "trusted"`)
@@ -112,13 +154,13 @@ func (s *stage) codexConfig(more ...string) {
 
 func actingGemini() acting {
 	return acting{
-		begun: "Type your message", clear: []string{"C-c"}, exit: "/quit", forget: "/clear", resume: []string{"--resume", "latest"},
-		asks: `Allow execution|Apply this change`, quota: "gemini", menu: true, // it tries again for minutes at a rate limit, and shows little of it
+		streams: isWorking, begun: "Type your message", clear: []string{"C-c"}, exit: "/quit", resume: []string{"--resume", "latest"},
+		asks: `Allow execution|Apply this change`, quota: "gemini", quotaAsks: true,
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "run_shell_command", Input: map[string]any{"command": command, "description": "Note the year"}}
 		},
-		edit: func(path, text string) *modeltest.Tool {
-			return &modeltest.Tool{Name: "write_file", Input: map[string]any{"file_path": path, "content": text}}
+		edit: func(path string, lines []string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "write_file", Input: map[string]any{"file_path": path, "content": strings.Join(lines, "\n") + "\n"}}
 		},
 		first: []first{
 			{"trust", func(s *stage, _ map[string]string) { s.geminiSettings("gemini-api-key", true) }, "Do you trust", false},
@@ -136,14 +178,14 @@ func actingGemini() acting {
 
 func actingOpenCode() acting {
 	return acting{
-		clear: []string{"C-c"}, exit: "/exit", forget: "/new", resume: []string{"--continue"},
+		streams: isWorking, clear: []string{"C-c"}, exit: "/exit", resume: []string{"--continue"}, palette: "C-p",
 		asks: `Permission required`, wall: limited, retries: true,
 		wary: map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":{"bash":"ask","edit":"ask"}}`},
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "bash", Input: map[string]any{"command": command, "description": "Note the year"}}
 		},
-		edit: func(path, text string) *modeltest.Tool {
-			return &modeltest.Tool{Name: "write", Input: map[string]any{"filePath": path, "content": text}}
+		edit: func(path string, lines []string) *modeltest.Tool {
+			return &modeltest.Tool{Name: "write", Input: map[string]any{"filePath": path, "content": strings.Join(lines, "\n") + "\n"}}
 		},
 		first: []first{
 			{"sign-in", func(s *stage, _ map[string]string) {

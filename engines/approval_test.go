@@ -315,7 +315,7 @@ func TestApprovalOfAFile(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			e := newErrand(t, p, "")
-			tool := actingOf(p.name).edit(e.proof, "run\n")
+			tool := actingOf(p.name).edit(e.proof, []string{"run"})
 			e.uses("書いて", nil, *tool)
 			done := e.background(specialist, "書いてください。")
 			item := e.confirmation()

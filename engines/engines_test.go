@@ -5,6 +5,7 @@ package engines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,12 +74,22 @@ const (
 // agents; without it the five defaults are there.
 func newCompany(t testing.TB, p program, script modeltest.Script, agents string) *company {
 	t.Helper()
+	base := t.TempDir
+	if programs := os.Getenv(programsVariable); programs != "" {
+		base = func() string { return homesOf(programs) }
+	}
+	return newCompanyIn(t, p, script, agents, base())
+}
+
+// newCompanyIn does so in a folder, or in a short one of its own.
+func newCompanyIn(t testing.TB, p program, script modeltest.Script, agents, base string) *company {
+	t.Helper()
 	programs := os.Getenv(programsVariable)
 	if p.installed && programs == "" {
 		t.Skipf("%s is not set; run: make test-engines", programsVariable)
 	}
 	c := &company{t: t, program: p, model: modeltest.New(t, script)}
-	c.makeFolders(programs)
+	c.makeFolders(base)
 	t.Cleanup(c.close)
 	c.env = c.environment(programs)
 	env := p.prepare(c)
@@ -94,20 +105,18 @@ func (c *company) environment(programs string) []string {
 		"PATH="+filepath.Dir(binary)+":"+programs+":"+os.Getenv("PATH"))
 }
 
-// makeFolders makes the company's folders. Some programs refuse settings below
-// a folder that others may write to, as /tmp is; sockets need a short path, as
-// it has.
-func (c *company) makeFolders(programs string) {
+// makeFolders makes the company's folders. Some programs refuse hooks below a
+// folder that others may write to, as /tmp is; sockets need a short path, as it
+// has. Without a base the company lies there too.
+func (c *company) makeFolders(base string) {
 	c.t.Helper()
-	base := homesOf(programs)
-	if programs == "" {
-		base = c.t.TempDir()
-	}
-	err := os.MkdirAll(base, 0o700)
+	var err error
+	c.sockets, err = os.MkdirTemp(filepath.Split(socketsBase))
+	c.dir = filepath.Join(c.sockets, "at")
 	if err == nil {
-		c.sockets, err = os.MkdirTemp(filepath.Split(socketsBase))
+		err = os.MkdirAll(cmp.Or(base, c.dir), 0o700)
 	}
-	if err == nil {
+	if err == nil && base != "" {
 		c.dir, err = os.MkdirTemp(base, "")
 	}
 	if err == nil {
@@ -146,6 +155,9 @@ func (c *company) write(name, text string) {
 // copy puts a folder that lies beside the programs into the company's.
 func (c *company) copy(name, from string) {
 	c.t.Helper()
+	if _, err := os.Stat(filepath.Join(c.dir, name, ".complete")); err == nil {
+		return // it is there already
+	}
 	library := filepath.Join(filepath.Dir(os.Getenv(programsVariable)), from)
 	if err := os.CopyFS(filepath.Join(c.dir, name), os.DirFS(library)); err != nil {
 		c.t.Fatal(err)

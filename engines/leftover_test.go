@@ -31,8 +31,9 @@ func (c *company) claim() error {
 
 // sweep ends the companies of processes that are no longer there.
 func sweep(programs string) {
-	files, _ := filepath.Glob(filepath.Join(homesOf(programs), "*", ownerFile))
-	for _, file := range files {
+	homes, _ := filepath.Glob(filepath.Join(homesOf(programs), "*", ownerFile))
+	short, _ := filepath.Glob(filepath.Join(socketsBase+"*", "*", ownerFile))
+	for _, file := range append(homes, short...) {
 		f, err := os.OpenFile(file, os.O_RDWR, 0)
 		if err != nil {
 			continue
@@ -71,7 +72,7 @@ func TestSweep(t *testing.T) {
 // leave starts a company of our own engine.
 func leave(t *testing.T, programs string) *company {
 	c := &company{t: t}
-	c.makeFolders(programs)
+	c.makeFolders(homesOf(programs))
 	t.Cleanup(func() { c.end() })
 	c.env = c.environment(programs)
 	c.write("project/config/cc-cluster.yaml", "cluster: {name: test, session_name: test}\nengine: builtin\n"+one())

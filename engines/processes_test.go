@@ -75,7 +75,7 @@ func (c *company) remaining(limit time.Duration) []process {
 func TestEndLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	c := &company{t: t}
-	c.makeFolders(filepath.Join(t.TempDir(), "bin"))
+	c.makeFolders(t.TempDir())
 	c.env = c.environment("")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -5,14 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"orchestrator-cc/config"
 	"orchestrator-cc/engines/modeltest"
-	"orchestrator-cc/protocol"
 )
 
 // recordVariable makes the recorder run, and names the folder that it writes
@@ -25,21 +23,21 @@ const recordVariable = "ORCHESTRATOR_CC_RECORD"
 func sizes() [][2]int { return [][2]int{{80, 24}, {79, 15}, {160, 48}} }
 
 // TestRecordScreens brings every program into every state it has and keeps
-// what its screen shows.
+// what its screen shows. What a program cannot show is said in
+// agents/recorded_test.go.
 func TestRecordScreens(t *testing.T) {
 	if os.Getenv(recordVariable) == "" {
 		t.Skipf("%s is not set", recordVariable)
 	}
-	for _, p := range append(programs(), chat(), builtin()) {
+	for _, p := range append(programs(), chat(), builtin(), lineProgram()) {
 		for _, size := range sizes() {
-			t.Run(fmt.Sprintf("%s/%dx%d", p.name, size[0], size[1]), func(t *testing.T) {
-				for _, part := range parts() {
-					t.Run(part.name, func(t *testing.T) {
-						s := newStage(t, p, size)
-						part.play(s, p.prepare(s.company))
-					})
-				}
-			})
+			for _, part := range parts() {
+				t.Run(fmt.Sprintf("%s/%dx%d/%s", p.name, size[0], size[1], part.name), func(t *testing.T) {
+					t.Parallel()
+					s := newStage(t, p, size)
+					part.play(s, p.prepare(s.company))
+				})
+			}
 		}
 	}
 }
@@ -51,236 +49,313 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"composer", composerScenes}, {"turns", turnScenes}, {"tools", toolScenes}, {"troubles", troubleScenes}, {"first", firstScenes}}
-}
-
-// ready waits for the composer.
-func (s *stage) ready() {
-	s.t.Helper()
-	begun := actingOf(s.program.name).begun
-	if begun == "" {
-		begun = config.Default().Engines[s.program.name].Ready[0]
+	return []part{
+		{"composer", composerScenes}, {"turns", turnScenes}, {"answers", answerScenes}, {"stops", stopScenes}, {"lines", lineScenes},
+		{"tools", toolScenes}, {"edits", editScenes}, {"troubles", troubleScenes}, {"quota", quotaScenes}, {"first", firstScenes},
 	}
-	s.until(begun)
 }
 
 // composerScenes is what a person may leave in the composer.
 func composerScenes(s *stage, env map[string]string) {
-	act := actingOf(s.program.name)
 	s.open(env)
 	s.ready()
 	s.take("ready", isReady)
-	s.keys("-l", "half a thought")
-	s.until("half a thought")
+	s.compose("half a thought, 日本")
 	s.take("draft", isDraft)
-	s.keys(act.clear...)
-	s.rest()
-	s.paste("first line\nsecond line\nand a third")
-	s.rest()
-	s.take("draft-lines", isDraft)
-	s.keys(act.clear...)
-	s.rest()
-	s.paste("a long paste\n" + strings.Repeat("with one more line\n", 40))
-	s.rest()
-	s.take("draft-pasted", isDraft)
-	s.keys(act.clear...)
-	s.rest()
-	s.keys("-l", "/")
-	s.until(`[>❯›┃][\s\x{a0}]+/$`)
-	s.take("menu", isDraft)
-	s.keys("BSpace")
-	s.rest()
-	s.tmux("copy-mode", "-t", ":")
-	s.take("copy-mode", isAsking)
-	s.tmux("copy-mode", "-q", "-t", ":")
-	if act.exit == "" {
-		return
+	s.empty()
+	if s.engine().Multiline {
+		for _, x := range []struct{ name, text string }{
+			{"draft-lines", "first line\nsecond line\nand a third"},
+			{"draft-pasted", "a long paste\n" + strings.Repeat("with one more line\n", 40)},
+		} {
+			s.paste(x.text)
+			s.typed = x.text
+			s.rest()
+			s.take(x.name, isDraft)
+			s.empty()
+		}
 	}
-	s.keys("-l", act.exit)
-	s.rest()
-	s.keys("Enter")
-	s.wait("end of the program", func() bool { return s.tmux("display-message", "-p", "-t", ":", "#{pane_dead}") == "1" })
-	s.rest()
+	if s.acting.menu {
+		s.compose("/")
+		s.take("menu", isDraft)
+		s.keys("BSpace")
+		s.typed = ""
+		s.rest()
+	}
+	if s.acting.palette != "" {
+		s.wait("palette", func() bool { // the key is lost while the menu closes
+			s.keys(s.acting.palette)
+			s.rest()
+			return s.shows("Search")
+		})
+		s.take("palette", isLookedAt)
+		s.keys("Escape")
+		s.rest()
+	}
+	s.tmux("copy-mode", "-t", ":")
+	s.take("copy-mode", isLookedAt)
+	s.tmux("copy-mode", "-q", "-t", ":")
+	s.leave()
 	s.take("exit", isDead)
 }
 
-// markdown is an answer with what programs render.
-const markdown = "# Heading\n\nSome **bold** and `code`.\n\n- one\n- two\n  - deeper\n\n```go\nfunc main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
-
-// quoting is an answer that looks like a dialog and like work.
-const quoting = "The screen said:\n\n    Do you want to proceed?\n    ❯ 1. Yes\n      2. No\n\nand before that: esc to interrupt.\n"
-
-// turnScenes are turns that go well.
-func turnScenes(s *stage, env map[string]string) {
-	if !s.program.installed {
-		return // ours are read by their spools, and drawn by what is tested elsewhere
+// leave ends the program as a person does.
+func (s *stage) leave() {
+	s.t.Helper()
+	if s.acting.exit == "" {
+		var pid int
+		fmt.Sscan(s.tmux("display-message", "-p", "-t", ":", "#{pane_pid}"), &pid)
+		if pid == 0 || syscall.Kill(pid, syscall.SIGTERM) != nil {
+			s.t.Fatalf("got pane process %d, want one to end", pid)
+		}
+	} else {
+		s.compose(s.acting.exit)
+		s.keys("Enter")
 	}
-	act := actingOf(s.program.name)
+	s.wait("end of the program", func() bool { return s.tmux("display-message", "-p", "-t", ":", "#{pane_dead}") == "1" })
+	s.typed = ""
+	s.rest()
+}
+
+// slowly is an answer that takes its time.
+func slowly() string {
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "Sentence %d of many comes slowly. ", i)
+		if i%10 == 4 {
+			text.WriteString("\n\n")
+		}
+	}
+	return text.String()
+}
+
+// turnScenes are turns under way, and their ends. An older answer stands above.
+func turnScenes(s *stage, env map[string]string) {
 	s.open(env)
 	s.ready()
-	s.ask("Think for a while.", func(c modeltest.Call, p protocol.Prompt) modeltest.Turn {
-		turn := s.reply("I have thought.")(c, p)
-		turn.After = 4 * time.Second
-		return turn
-	})
-	s.wait("prompt at the model", func() bool { return len(received(s.company.model)) == s.said })
-	time.Sleep(2 * time.Second)
-	s.take("thinking", isWorking)
+	s.ask(line{body: "Greet me.", says: "Good day."})
+	s.answered()
+	s.ask(line{body: "Think for a while.", says: "I have thought.", held: true})
+	s.taken()
+	s.seen(s.acting.works)
+	s.rest()
+	s.take("thinking", s.acting.thinking)
+	s.release()
 	s.answered()
 	s.take("answered", isReady)
-	s.ask("Say it slowly.", func(c modeltest.Call, p protocol.Prompt) modeltest.Turn {
-		var text strings.Builder
-		for i := range 60 {
-			fmt.Fprintf(&text, "Sentence %d of many comes slowly. ", i)
-		}
-		return modeltest.Turn{Text: text.String() + "\n\n" + protocol.Token(marker, p.Req), Pace: time.Second}
-	})
-	s.seen("Sentence 0 of")
-	if act.silent {
-		s.take("streaming", isComing)
-	} else {
-		s.take("streaming", isWorking)
+	if s.acting.streams != "" {
+		s.ask(line{body: "Say it slowly.", says: slowly(), turn: modeltest.Turn{Pace: 2 * time.Second}})
+		s.seen(`Sentence \d+ of`)
+		s.seen(s.acting.works)
+		s.begun()
+		s.take("streaming", s.acting.streams)
+		s.answered()
 	}
-	s.answered()
-	s.ask("Use markdown.", s.reply(markdown))
-	s.answered()
-	s.take("answered-markdown", isReady)
-	s.ask("Quote the screen.", s.reply(quoting))
-	s.answered()
-	s.take("answered-quoting", isReady)
-	s.ask("日本語で長く。", s.reply(strings.Join(strings.Split(japanese("長い答えです。", 60, 3000), "\n"), "\n\n")))
-	s.answered()
-	s.take("answered-long", isReady)
-	s.ask("Never end.", func(c modeltest.Call, p protocol.Prompt) modeltest.Turn {
-		return modeltest.Turn{Text: numbered("still at it"), Pace: time.Second}
-	})
-	s.seen("still at it")
-	for _, key := range config.Default().Engines[s.program.name].Interrupt {
-		s.keys(key)
-		time.Sleep(300 * time.Millisecond)
-	}
-	s.rest()
-	s.take("interrupted", isReady)
-	if len(act.resume) > 0 {
-		s.open(env, act.resume...)
+	s.asked = recorded{} // a program may show as much of the old conversation as it likes
+	if s.acting.resume != nil {
+		s.open(env, s.acting.resume...)
 		s.ready()
+		s.wait("old conversation", func() bool { return strings.Contains(s.lines(), marker) })
+		s.rest()
 		s.take("resumed", isReady)
 	}
-	if act.forget != "" {
-		s.keys("-l", act.forget)
-		s.rest()
+	if forget := s.engine().Forget; forget != "" {
+		s.compose(forget)
 		s.keys("Enter")
 		s.rest()
 		s.keys("Enter") // where the first one only chose from a menu
 		s.rest()
+		s.typed = ""
 		s.take("cleared", isReady)
 	}
 }
 
-// toolScenes are dialogs about tools, and a tool that runs.
-func toolScenes(s *stage, env map[string]string) {
-	act := actingOf(s.program.name)
-	if act.shell == nil {
+// answerScenes are answers of all kinds.
+func answerScenes(s *stage, env map[string]string) {
+	s.open(env)
+	s.ready()
+	for _, x := range []struct{ name, body, says string }{
+		// What programs render.
+		{"answered-markdown", "Use markdown.", "# Heading\n\nSome **bold** and `code`.\n\n- one\n- two\n  - deeper\n\n```go\nfunc main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"},
+		// What looks like a dialog and like work.
+		{"answered-quoting", "Quote the screen.", "The screen said:\n\n    Do you want to proceed?\n    ❯ 1. Yes\n      2. No\n\nand before that: esc to interrupt.\n"},
+		// What does not fit on a screen.
+		{"answered-long", "日本語で長く。", strings.Join(strings.Split(japanese("長い答えです。", 60, 3000), "\n"), "\n\n")},
+	} {
+		s.ask(line{body: x.body, says: x.says})
+		s.answered()
+		s.take(x.name, isReady)
+	}
+}
+
+// stopScenes is a turn that a person stops.
+func stopScenes(s *stage, env map[string]string) {
+	if s.acting.interrupts == "" {
 		return
 	}
-	maps.Copy(env, act.wary)
-	s.open(env, act.careful...)
+	s.open(env)
 	s.ready()
-	calling := func(tool *modeltest.Tool) func(modeltest.Call, protocol.Prompt) modeltest.Turn {
-		return func(c modeltest.Call, p protocol.Prompt) modeltest.Turn {
-			if c.Result() == "" {
-				return modeltest.Turn{Text: "I will do that.", Tool: tool}
-			}
-			return s.reply("It is done.")(c, p)
-		}
+	s.ask(line{body: "Never end.", says: numbered("still at it"), turn: modeltest.Turn{Pace: 2 * time.Second}})
+	s.taken()
+	s.seen(s.acting.interrupts)
+	if s.acting.streams != "" {
+		s.begun()
 	}
-	s.ask("Run a command.", calling(act.shell("sleep 4; date +%Y > when.txt; echo finished")))
-	s.until(act.asks)
-	s.take("permission-shell", isAsking)
+	for _, key := range s.engine().Interrupt {
+		s.keys(key)
+		time.Sleep(300 * time.Millisecond) // at once some take two keys for another one
+	}
+	s.rest()
+	s.take("interrupted", isReady)
+}
+
+// calling is a turn in which the model uses a tool first.
+func calling(body string, tool *modeltest.Tool) line {
+	return line{body: body, tool: tool, says: "It is done."}
+}
+
+// toolScenes are a question about a tool, and the tool at work.
+func toolScenes(s *stage, env map[string]string) {
+	if s.acting.shell == nil {
+		return
+	}
+	maps.Copy(env, s.acting.wary)
+	s.open(env, s.acting.careful...)
+	s.ready()
+	s.ask(calling("Run a command.", s.acting.shell("until [ -e go ]; do sleep 1; done; date +%Y > when.txt; echo finished")))
+	s.until(s.acting.asks)
+	s.begun()
+	s.take("permission-shell", isDialog)
 	s.keys("Enter")
-	time.Sleep(2 * time.Second)
+	s.wait("end of the dialog", func() bool { return !s.shows(s.acting.asks) })
+	s.rest()
 	s.take("tool-running", isWorking)
+	s.write("home/project/go", "")
 	s.answered()
 	s.take("answered-tool", isReady)
-	if act.edit != nil {
-		s.ask("Write a file.", calling(act.edit(s.project+"/notes.txt", "one line\nanother line\n")))
-		s.until(act.asks)
-		s.take("permission-edit", isAsking)
-		s.keys("Escape")
-		s.rest()
-		s.take("denied", isReady)
+}
+
+// editScenes are a question about a file, and a tool that was denied.
+func editScenes(s *stage, env map[string]string) {
+	if s.acting.edit == nil {
+		return
 	}
+	maps.Copy(env, s.acting.wary)
+	s.open(env, s.acting.careful...)
+	s.ready()
+	s.ask(calling("Write a file.", s.acting.edit(s.project+"/notes.txt", []string{"one line", "another line"})))
+	s.until(s.acting.asks)
+	s.begun()
+	s.take("permission-edit", isDialog)
+	s.keys("Escape")
+	s.wait("end of the dialog", func() bool { return !s.shows(s.acting.asks) })
+	s.rest()
+	s.take("denied", isReady)
 }
 
 // troubleScenes are turns that the model ends badly.
 func troubleScenes(s *stage, env map[string]string) {
-	if !s.program.installed {
+	if s.acting.lines {
 		return
 	}
 	s.open(env)
 	s.ready()
-	failing := func(turn modeltest.Turn) func(modeltest.Call, protocol.Prompt) modeltest.Turn {
-		return func(modeltest.Call, protocol.Prompt) modeltest.Turn { return turn }
-	}
-	s.ask("Fail.", failing(modeltest.Turn{Status: http.StatusBadRequest, Error: "this never works"}))
-	s.taken()
+	s.ask(line{body: "Fail.", turn: modeltest.Turn{Status: http.StatusBadRequest, Error: "this never works"}})
+	s.failed("works")
 	s.take("model-error", isReady)
-	act := actingOf(s.program.name)
-	if act.wall != "" {
-		s.ask("Hit the wall.", failing(modeltest.Turn{
-			Status: http.StatusTooManyRequests, Error: act.wall,
-			Header: http.Header{"Retry-After": {"1"}, "X-Should-Retry": {"false"}},
-		}))
+	if s.acting.wall == "" {
+		return
 	}
-	if act.retries {
+	after := "1"
+	if s.acting.retries {
+		after = "600" // so that it is seen to wait
+	}
+	s.ask(line{body: "Hit the wall.", turn: modeltest.Turn{
+		Status: http.StatusTooManyRequests, Error: s.acting.wall,
+		Header: http.Header{"Retry-After": {after}, "X-Should-Retry": {"false"}},
+	}})
+	if s.acting.retries {
 		s.seen("retrying")
 		s.take("retrying", isWorking)
 		return
 	}
-	if act.wall != "" {
-		s.taken()
-		s.take("wall", isWall)
-	}
-	if act.quota == "" {
+	s.failed("429|rate limit")
+	s.take("wall", isWall)
+}
+
+// quotaScenes is the end of a subscription's quota.
+func quotaScenes(s *stage, env map[string]string) {
+	if s.acting.quota == "" {
 		return
 	}
-	if act.member != nil {
+	// A whole hour, because programs round it.
+	until := time.Now().UTC().Truncate(time.Hour).Add(4 * time.Hour)
+	means := isWall
+	if s.acting.member != nil {
 		delete(env, "ANTHROPIC_API_KEY")
-		maps.Copy(env, act.member)
+		maps.Copy(env, s.acting.member)
+	}
+	if s.acting.quotaAsks {
+		means = isDialog // what the person wants to do now
 	}
 	s.open(env)
 	s.ready()
-	s.ask("Use up the quota.", failing(modeltest.UsedUp(act.quota, time.Now().Add(3*time.Hour))))
-	s.taken()
-	if act.menu {
-		s.take("wall-quota", isAsking) // and what the person wants to do now
-	} else {
-		s.take("wall-quota", isWall)
-	}
-}
-
-// taken waits until the model has the prompt and the screen rests again.
-func (s *stage) taken() {
-	s.t.Helper()
-	s.wait("prompt at the model", func() bool { return len(received(s.company.model)) == s.said })
-	time.Sleep(2 * time.Second)
-	busy := regexp.MustCompile("(?m)" + config.Default().Engines[s.program.name].Busy[0])
-	s.wait("end of the turn", func() bool { return !busy.MatchString(s.rows()) })
-	s.rest()
+	s.ask(line{body: "Use up the quota.", turn: modeltest.UsedUp(s.acting.quota, until)})
+	s.failed("limit")
+	s.asked.At, s.asked.Until = time.Now().UTC().Format(time.RFC3339), until.Format(time.RFC3339)
+	s.take("wall-quota", means)
 }
 
 // firstScenes are the dialogs of a first start.
-func firstScenes(s *stage, env map[string]string) {
-	for _, f := range actingOf(s.program.name).first {
+func firstScenes(s *stage, _ map[string]string) {
+	for _, f := range s.acting.first {
 		env := s.program.prepare(s.company)
 		f.prepare(s, env)
 		s.open(env)
 		s.until(f.shows)
-		time.Sleep(2 * time.Second)
-		means := isAsking
+		s.rest()
+		means := isDialog
 		if f.idle {
 			means = isReady
 		}
 		s.take(f.name, means)
 	}
+}
+
+// lineScenes are what programs do that read lines and know nothing of us.
+func lineScenes(s *stage, env map[string]string) {
+	if !s.acting.lines {
+		return
+	}
+	s.open(env)
+	s.ready()
+	for _, x := range []struct{ name, says, shown string }{
+		{"answered-head", "**TESTING OK** and then more", "**TESTING OK** <ID>\nand then\n  more"},
+		{"answered-inline", "テストは全て通りました。TESTING OK✅", "テストは全て通りました。TESTING OK <ID>✅"},
+		{"answered-wrapped", "The answer is long and the program breaks it. TESTING OK", "  The answer is long and the\n  program breaks it. TESTING\n  OK\n  <ID>"},
+	} {
+		s.ask(line{body: "Check the tests.\nSay TESTING OK when they pass.", says: x.says, shown: strings.ReplaceAll(x.shown, "ID", s.next())})
+		s.answered()
+		s.take(x.name, isReady)
+	}
+	// A program that does not show what it is given: all that tells the answer
+	// from older ones is what was there before, and the request's id.
+	s.open(env, "unseen")
+	s.ready()
+	s.ask(line{body: "First of all.", says: "One."})
+	s.answered()
+	s.before = s.lines()
+	s.ask(line{body: "And then.", says: "Two."})
+	s.answered()
+	s.take("answered-unseen", isReady)
+}
+
+// ready waits for the composer.
+func (s *stage) ready() {
+	s.t.Helper()
+	begun := s.acting.begun
+	if begun == "" {
+		begun = s.engine().Ready[0]
+	}
+	s.until(begun)
 }

@@ -43,6 +43,17 @@ func (p *play) script(c modeltest.Call) modeltest.Turn {
 	if !ok {
 		return modeltest.Turn{Text: "ok"}
 	}
+	return p.perform(c, asked, modeltest.Turn{Text: "nobody told me\n" + protocol.Token(markerIn(c), asked.Req)})
+}
+
+// plainly is the script of a model that is given bodies alone.
+func (p *play) plainly(c modeltest.Call) modeltest.Turn {
+	return p.perform(c, protocol.Prompt{Body: c.Prompt()}, modeltest.Turn{Text: "nobody told me"})
+}
+
+// perform does one act at a time, and otherwise what is to be done where there
+// is none.
+func (p *play) perform(c modeltest.Call, asked protocol.Prompt, otherwise modeltest.Turn) modeltest.Turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	best := ""
@@ -54,7 +65,7 @@ func (p *play) script(c modeltest.Call) modeltest.Turn {
 	if act := p.lines[best]; act != nil {
 		return act(c, asked)
 	}
-	return modeltest.Turn{Text: "nobody told me\n" + protocol.Token(markerIn(c), asked.Req)}
+	return otherwise
 }
 
 // request finds what a call is about: the last prompt with a tag. A call
