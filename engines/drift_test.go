@@ -13,26 +13,26 @@ import (
 )
 
 // drift makes each program another one than its engine describes: deaf is how
-// its own settings keep our hooks from being called.
+// its own settings keep our hooks from being called, nil where that takes long.
 type drift struct {
 	program program
-	deaf    func(*company, map[string]string)
+	deaf    func(*company)
 }
 
 func drifts() []drift {
 	return []drift{
-		{claude(), func(c *company, _ map[string]string) {
+		{claude(), func(c *company) {
 			c.write("home/.claude/settings.json", encode(map[string]any{"disableAllHooks": true}))
 		}},
-		{codex(), func(c *company, _ map[string]string) {
+		{codex(), func(c *company) {
 			c.edit("home/.codex/config.toml", func(text string) string { return text + "[features]\nhooks = false\n" })
 		}},
-		{gemini(), func(c *company, _ map[string]string) {
+		{gemini(), func(c *company) {
 			c.edit("home/.gemini/settings.json", func(text string) string {
 				return strings.Replace(text, "{", `{"hooksConfig": {"enabled": false},`, 1)
 			})
 		}},
-		{opencode(), func(_ *company, env map[string]string) { env["OPENCODE_PURE"] = "1" }},
+		{opencode(), nil},
 	}
 }
 
@@ -82,13 +82,16 @@ func installed(p program) string { return "version " + config.Default().Engines[
 func TestMuteHooks(t *testing.T) {
 	t.Parallel()
 	for _, d := range drifts() {
+		if d.deaf == nil {
+			continue
+		}
 		t.Run(d.program.name, func(t *testing.T) {
 			t.Parallel()
 			p, prepare := d.program, d.program.prepare
 			p.settings += "    start: 40s\n" // how long its word is waited for goes by this
 			p.prepare = func(c *company) map[string]string {
 				env := prepare(c)
-				d.deaf(c, env)
+				d.deaf(c)
 				return env
 			}
 			var model play
@@ -97,11 +100,8 @@ func TestMuteHooks(t *testing.T) {
 			model.on("聞こえ", func(_ modeltest.Call, asked protocol.Prompt) modeltest.Turn { // some have no brief now
 				return modeltest.Turn{Text: "聞こえます。\n" + protocol.Token(marker, asked.Req)}
 			})
-			got := c.send(specialist, "聞こえますか。")
-			if want := "聞こえます。\n" + marker; p.name != "opencode" && got != want {
+			if got, want := c.send(specialist, "聞こえますか。"), "聞こえます。\n"+marker; got != want {
 				t.Errorf("got %q, want %q", got, want)
-			} else if !strings.Contains(got, "聞こえます。") { // OpenCode draws other things beside it
-				t.Errorf("got %q, want the answer in it", got)
 			}
 			if h := c.lastResult(); h.Evidence != "token" {
 				t.Errorf("got evidence %q, want the screen's token", h.Evidence)
