@@ -120,7 +120,17 @@ func (gemini) enter(at *account, line []byte) {
 	}
 }
 
-func (gemini) besides(string) []string { return nil }
+// besides finds the recordings of its subagents: they lie in a folder named after
+// the conversation, of which the book's own name has the beginning.
+func (gemini) besides(book string) []string {
+	name := strings.TrimSuffix(filepath.Base(book), ".jsonl")
+	id := name[strings.LastIndexByte(name, '-')+1:]
+	if id == "" {
+		return nil
+	}
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(book), id+"*", "*.jsonl"))
+	return found
+}
 
 // wordsOf is the text of a message, which is a string or a list of parts. The
 // results of tools are no words of anybody.

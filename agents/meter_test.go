@@ -108,29 +108,43 @@ func TestMeterReadsBooks(t *testing.T) {
 	}
 }
 
-// What subagents take is their agent's, for the turn that runs.
+// What subagents take is their agent's, for the turn that runs, wherever their
+// program keeps their books.
 func TestMeterReadsSubagents(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	book := filepath.Join(dir, "s.jsonl")
-	side := filepath.Join(dir, "s", "subagents")
-	if err := (Program{Folder: dir}).remember(memory{Transcript: book}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(side, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for path, line := range map[string]string{
-		book:                                 `{"type":"user","message":{"content":"` + protocol.Tag("abcdefgh", "user") + `\nx"}}`,
-		filepath.Join(side, "agent-1.jsonl"): `{"type":"assistant","isSidechain":true,"message":{"id":"m","usage":{"output_tokens":9}}}` + "\n" + `{"type":"system"}`,
+	asked := protocol.Tag("abcdefgh", "user") + `\nx`
+	for _, tt := range []struct{ hooks, book, side, prompt, took string }{
+		{config.HooksClaude, "s.jsonl", "s/subagents/agent-1.jsonl",
+			`{"type":"user","message":{"content":"` + asked + `"}}`,
+			`{"type":"assistant","isSidechain":true,"message":{"id":"m","usage":{"output_tokens":9}}}` + "\n" + `{"type":"system"}`},
+		{config.HooksCodex, "rollout-1.jsonl", "rollout-2.jsonl",
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + asked + `"}]}}`,
+			`{"type":"token_usage_record","payload":{"response_id":"r","usage":{"output_tokens":9}}}`},
+		{config.HooksGemini, "session-2026-02-01T10-00-01a1de6d.jsonl", "01a1de6d-b3b6-7013-a212-ecfb512d4e4d/sub.jsonl",
+			`{"type":"user","content":"` + asked + `"}`,
+			`{"id":"g","type":"gemini","tokens":{"output":9}}`},
 	} {
-		if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+		dir := t.TempDir()
+		book, side := filepath.Join(dir, tt.book), filepath.Join(dir, tt.side)
+		known := memory{Transcript: book}
+		if tt.hooks == config.HooksCodex { // its hooks tell
+			known.beside(side)
+		}
+		if err := (Program{Folder: dir}).remember(known); err != nil {
 			t.Fatal(err)
 		}
-	}
-	got := NewMeter(config.HooksClaude, dir).News(time.Now())
-	if len(got) != 1 || got[0].Req != "abcdefgh" || got[0].Usage.Output != 9 {
-		t.Errorf("got %+v, want what the subagent took, for the request", got)
+		if err := os.MkdirAll(filepath.Dir(side), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for path, line := range map[string]string{book: tt.prompt, side: tt.took} {
+			if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := NewMeter(tt.hooks, dir).News(time.Now())
+		if len(got) != 1 || got[0].Req != "abcdefgh" || got[0].Usage.Output != 9 {
+			t.Errorf("%s: got %+v, want what the subagent took, for the request", tt.hooks, got)
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type program struct {
 	// helper is how its model has a subagent do something and waits for it, told
 	// what its last tool gave back; nil where it has none.
 	helper func(errand, result string) (tool string, input any)
+	// report is how its subagents' model says that it is done, nil where a text is enough.
+	report func(text string) (tool string, input any)
 }
 
 const apiKey = "sk-ant-loopback-0123456789abcdef"
@@ -110,6 +112,12 @@ func codex() program {
 
 func gemini() program {
 	return program{
+		helper: func(errand, _ string) (string, any) {
+			return "invoke_agent", map[string]any{"agent_name": "generalist", "prompt": errand}
+		},
+		report: func(text string) (string, any) {
+			return "complete_task", map[string]any{"result": map[string]any{"response": text}}
+		},
 		name: "gemini", installed: true, channel: true, resumes: true, mends: true,
 		files: []string{".gemini/settings.json", ".gemini/GEMINI.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {

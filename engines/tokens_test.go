@@ -88,7 +88,12 @@ func TestTokensOfSubagents(t *testing.T) {
 				switch {
 				case !ours && len(call.Tools) > 0 && call.Said("user", errand):
 					subs.Add(1)
-					return modeltest.Turn{Text: "下請けが済みました。", Took: modeltest.Took{Input: 70, Output: 7}}
+					turn := modeltest.Turn{Text: "下請けが済みました。", Took: modeltest.Took{Input: 70, Output: 7}}
+					if p.report != nil {
+						tool, input := p.report(turn.Text)
+						turn.Text, turn.Tool = "", &modeltest.Tool{Name: tool, Input: input}
+					}
+					return turn
 				case !ours:
 					return modeltest.Turn{Text: "ok"}
 				case !call.Said("tool", "下請けが済みました。") && mains.Load() < 4:
