@@ -2,6 +2,7 @@ package engines
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"orchestrator-cc/protocol"
@@ -47,6 +48,39 @@ func TestHangAtTheStart(t *testing.T) {
 		s := c.status(specialist)
 		if s.State != protocol.Degraded || s.Restarts != 1 || !strings.Contains(s.Reason, "drew nothing") || !strings.Contains(s.Reason, "not ready") {
 			t.Errorf("got %s (%s) after %d restarts, want it degraded after one, and both said", s.State, s.Reason, s.Restarts)
+		}
+	})
+}
+
+// A real program that stops between its first word and its first screen, as
+// OpenCode does at times, is ended and comes up the second time.
+func TestHangAfterTheFirstWord(t *testing.T) {
+	t.Parallel()
+	p := opencode()
+	t.Run(p.name, func(t *testing.T) {
+		t.Parallel()
+		var model play
+		p.settings = "    start: 60s\n" // of which it has a quarter to draw
+		c := newCompany(t, p, model.script, one())
+		up := make(chan result, 1)
+		go func() { up <- c.call("", "up") }()
+		c.wait("first word", func() bool { return strings.Contains(c.spool(), `"ready"`) })
+		processes := c.processes(specialist)
+		for _, pid := range processes[:len(processes)-1] { // tmux would wake the wrapper, and all with it
+			syscall.Kill(pid, syscall.SIGSTOP) // a hook of it may be gone by now
+		}
+		if got := strings.TrimSpace(c.screen(0)); got != "" {
+			t.Fatalf("got a screen before the program was stopped, want it empty\n%s", got)
+		}
+		if r := c.finish(up); r.code != 0 {
+			t.Fatalf("up: got exit %d, want 0\n%s%s", r.code, r.out, r.err)
+		}
+		model.say("二度目", "動きます。")
+		if got, want := c.send(specialist, "二度目はどうですか。"), "動きます。\n"+marker; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if s := c.status(specialist); s.Restarts != 1 {
+			t.Errorf("got %d restarts, want 1", s.Restarts)
 		}
 	})
 }

@@ -134,26 +134,34 @@ func TestCrashAndResume(t *testing.T) {
 // kill ends the program in an agent's pane as the kernel would.
 func (c *company) kill(agent string) {
 	c.t.Helper()
+	for _, pid := range c.processes(agent) {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// processes are those of an agent's pane. The last is the wrapper below which
+// tmux runs programs.
+func (c *company) processes(agent string) []int {
+	c.t.Helper()
 	for line := range strings.Lines(c.tmux("list-panes", "-a", "-F", "#{@orchestrator_agent} #{pane_pid}")) {
 		name, pid, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n, err := strconv.Atoi(pid); err == nil && name == agent {
-			c.killTree(n)
-			return
+			return append(below(n), n)
 		}
 	}
 	c.t.Fatalf("got no pane of %s", agent)
+	return nil
 }
 
-// killTree ends a process of ours and what it started: tmux runs programs
-// below a wrapper.
-func (c *company) killTree(pid int) {
+// below are the processes that one has started, the youngest first.
+func below(pid int) (out []int) {
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	for _, child := range strings.Fields(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {
-			c.killTree(n)
+			out = append(out, append(below(n), n)...)
 		}
 	}
-	syscall.Kill(pid, syscall.SIGKILL)
+	return out
 }
 
 // A model that fails for a while costs time; one that keeps failing ends the
