@@ -85,10 +85,11 @@ func (a *Agent) flagged(o observation) string {
 }
 
 // mute says that a program which takes input, and would have said that it has
-// started, is not going to say so.
+// started, is not going to say so. Once it has not, it is not waited for again.
 func (a *Agent) mute(now time.Time) bool {
 	e, took := a.opts.Engine, now.Sub(a.eye.began)
-	return took >= e.Start || min(took, a.eye.stillFor(now)) >= e.Start/restShare
+	a.eye.unsaid = a.eye.unsaid || took >= e.Start || min(took, a.eye.stillFor(now)) >= e.Start/restShare
+	return a.eye.unsaid
 }
 
 func readyPatterns(e Engine) string {

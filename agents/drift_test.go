@@ -38,7 +38,7 @@ func TestProgramWithMuteHooks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, setup{
 		script:  agentstest.Script{Kind: agentstest.Inline, Turns: says("fine\n{token}")},
-		options: func(o *agents.Options) { o.Engine.Greets, o.Engine.Start = true, time.Second },
+		options: func(o *agents.Options) { o.Engine.Greets, o.Engine.Start = true, 8*time.Second },
 	})
 	flagged := func() {
 		t.Helper()
@@ -50,6 +50,9 @@ func TestProgramWithMuteHooks(t *testing.T) {
 	flagged()
 	if got := r.send(agents.Request{ID: "abc123", Body: "hello"}); got.err != nil || got.answer.Evidence != agents.ByToken {
 		t.Errorf("got %+v, %v, want an answer by the screen", got.answer, got.err)
+	}
+	if s := r.agent.Status(); s.State != protocol.Idle {
+		t.Errorf("right after its answer: got %s, want it idle without another wait for its word", s.State)
 	}
 	flagged()
 }

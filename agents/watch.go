@@ -44,6 +44,7 @@ type eye struct {
 	written   string   // what a person was last seen to have written there
 	homely    bool     // the cursor rests at the composer's beginning while nobody types
 	mute      bool     // the program showed no echo of its last prompt
+	unsaid    bool     // its word that it has started was waited for in vain
 	answered  bool     // a turn's end was seen on its screen
 	repeats   bool     // this program has given a request's id back
 	asks      []string // see Status.Asks
