@@ -53,7 +53,9 @@ func newProject(t testing.TB, config string) *company {
 		if t.Failed() {
 			c.dumpDiary()
 		}
-		h.Close()
+		if told, err := h.Close(); err != nil || len(told) > 0 {
+			t.Errorf("got %v still running after the end, and %v, want nothing", told, err)
+		}
 	})
 	if config != "" {
 		if err := os.WriteFile(filepath.Join(c.project, "config", "cc-cluster.yaml"), []byte(config), 0o644); err != nil {

@@ -50,6 +50,6 @@ func setup(env *testscript.Env) error {
 		env.Setenv(k, v)
 	}
 	env.Setenv("PATH", filepath.Dir(hometest.Binary())+string(os.PathListSeparator)+os.Getenv("PATH"))
-	env.Defer(home.Close)
+	env.Defer(func() { home.Close() })
 	return nil
 }

@@ -5,7 +5,6 @@ package engines
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator-cc/e2e/hometest"
 	"orchestrator-cc/engines/modeltest"
 	"orchestrator-cc/protocol"
 )
@@ -28,40 +28,17 @@ const programsVariable = "ORCHESTRATOR_CC_ENGINES"
 // small.
 const patience = 5 * time.Minute
 
-// binary is the program under test, built once.
-var binary string
-
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
-
-func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "occ-bin")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "orchestrator-cc")
-	build := exec.Command("go", "build", "-o", binary, "orchestrator-cc/cmd/orchestrator-cc")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
-		return 1
-	}
-	if programs := os.Getenv(programsVariable); programs != "" {
-		sweep(programs)
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(hometest.Run(m)) }
 
 // company is a project with agents of one engine, in a home of its own.
 type company struct {
 	t       testing.TB
 	program program
 	model   *modeltest.Server
+	place   *hometest.Home
 	dir     string // home and project lie below it
-	sockets string
 	project string
 	env     []string
-	owner   *os.File
 }
 
 // specialist is the agent of a company of one, and its marker.
@@ -89,7 +66,7 @@ func newCompanyIn(t testing.TB, p program, script modeltest.Script, agents, base
 		t.Skipf("%s is not set; run: make test-engines", programsVariable)
 	}
 	c := &company{t: t, program: p, model: modeltest.New(t, script)}
-	c.makeFolders(base)
+	c.settle(base)
 	t.Cleanup(c.close)
 	c.env = c.environment(programs)
 	env := p.prepare(c)
@@ -98,46 +75,34 @@ func newCompanyIn(t testing.TB, p program, script modeltest.Script, agents, base
 }
 
 func (c *company) environment(programs string) []string {
-	return append(os.Environ(),
-		"HOME="+c.home(), "XDG_RUNTIME_DIR="+filepath.Join(c.sockets, "run"), "TMUX_TMPDIR="+filepath.Join(c.sockets, "tmux"),
+	return append(append(os.Environ(), c.place.Env()...),
 		"XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_CACHE_HOME=", "XDG_STATE_HOME=",
-		"TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LANG=C.UTF-8", "NO_COLOR=1",
-		"PATH="+filepath.Dir(binary)+":"+programs+":"+os.Getenv("PATH"))
+		"PATH="+filepath.Dir(hometest.Binary())+":"+programs+":"+os.Getenv("PATH"))
 }
 
-// makeFolders makes the company's folders. Some programs refuse hooks below a
-// folder that others may write to, as /tmp is; sockets need a short path, as it
-// has. Without a base the company lies there too.
-func (c *company) makeFolders(base string) {
+// settle makes the company's home. Some programs refuse hooks below a folder
+// that others may write to, as /tmp is; without a base the company lies there.
+func (c *company) settle(base string) {
 	c.t.Helper()
 	var err error
-	c.sockets, err = os.MkdirTemp(filepath.Split(socketsBase))
-	c.dir = filepath.Join(c.sockets, "at")
-	if err == nil {
-		err = os.MkdirAll(cmp.Or(base, c.dir), 0o700)
+	if base != "" {
+		err = os.MkdirAll(base, 0o700)
 	}
+	root := ""
 	if err == nil && base != "" {
-		c.dir, err = os.MkdirTemp(base, "")
+		root, err = os.MkdirTemp(base, "")
 	}
 	if err == nil {
-		err = c.claim()
+		c.place, err = hometest.New(root, "")
 	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.project = filepath.Join(c.dir, "project")
-	for _, dir := range []string{c.home(), c.project, filepath.Join(c.sockets, "run"), filepath.Join(c.sockets, "tmux")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			c.t.Fatal(err)
-		}
-	}
+	c.dir, c.project = c.place.Root, c.place.Project
 }
 
-// homesOf is where the companies of installed programs live, and socketsBase is
-// how the folders of their sockets begin.
+// homesOf is where the companies of installed programs live.
 func homesOf(programs string) string { return filepath.Join(filepath.Dir(programs), "homes") }
-
-const socketsBase = "/tmp/occ"
 
 func (c *company) home() string { return filepath.Join(c.dir, "home") }
 
@@ -183,34 +148,13 @@ func (c *company) close() {
 	if c.t.Failed() {
 		c.confess()
 	}
-	if left := c.end(); len(left) > 0 {
-		c.t.Errorf("got %v left, want nothing that runs", left)
-	}
-}
-
-// end ends whatever runs of the company, and removes its folders. It returns
-// what it could not end.
-func (c *company) end() []process {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	c.command(ctx, "down").Run()
-	sockets, _ := filepath.Glob(filepath.Join(c.sockets, "tmux", "*", "*"))
-	for _, s := range sockets {
-		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
-	}
-	defer c.owner.Close()
-	told, left := c.endProcesses()
-	if len(told) > 0 && c.t != nil {
+	told, err := c.place.Close()
+	if len(told) > 0 {
 		c.t.Logf("had to be ended after their terminal: %v", told)
 	}
-	// What has been ended may still be written to the disk.
-	for range 20 {
-		if err := errors.Join(os.RemoveAll(c.dir), os.RemoveAll(c.sockets)); err == nil {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
+	if err != nil {
+		c.t.Error(err)
 	}
-	return left
 }
 
 // confess shows what a failed test's panes and books say.
@@ -230,8 +174,8 @@ func (c *company) confess() {
 }
 
 func (c *company) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Dir, cmd.Env = c.project, c.env
+	cmd := c.place.Command(ctx, args...)
+	cmd.Env = c.env
 	return cmd
 }
 
@@ -321,7 +265,7 @@ func (c *company) wait(what string, ok func() bool) {
 }
 
 func (c *company) tmux(args ...string) string {
-	sockets, _ := filepath.Glob(filepath.Join(c.sockets, "tmux", "*", "*"))
+	sockets := c.place.Sockets()
 	if len(sockets) == 0 {
 		return ""
 	}

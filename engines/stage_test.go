@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orchestrator-cc/config"
+	"orchestrator-cc/e2e/hometest"
 	"orchestrator-cc/engines/modeltest"
 	"orchestrator-cc/protocol"
 )
@@ -89,7 +90,7 @@ func (s *stage) engine() config.Engine { return config.Default().Engines[s.progr
 // socket is of this life's own server: one that ends may hold its own for a
 // moment.
 func (s *stage) socket() string {
-	return filepath.Join(s.sockets, "tmux", "stage"+strconv.Itoa(s.lives))
+	return filepath.Join(s.place.Dir, "tmux", "stage"+strconv.Itoa(s.lives))
 }
 
 func (s *stage) tmux(args ...string) string {
@@ -111,10 +112,10 @@ func (s *stage) open(env map[string]string, args ...string) {
 	case len(command) == 0:
 		command = s.acting.command
 	case command[0] == config.Self:
-		command[0] = binary
+		command[0] = hometest.Binary()
 		command = append(command, "--name", specialist, "--role", "specialist_testing", "--marker", marker)
 	}
-	argv := []string{"new-session", "-d", "-x", strconv.Itoa(s.size[0]), "-y", strconv.Itoa(s.size[1]), "-c", s.project, "-e", "TZ=UTC", "-e", "TMPDIR=" + filepath.Join(s.sockets, "run")}
+	argv := []string{"new-session", "-d", "-x", strconv.Itoa(s.size[0]), "-y", strconv.Itoa(s.size[1]), "-c", s.project, "-e", "TZ=UTC", "-e", "TMPDIR=" + filepath.Join(s.place.Dir, "run")}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		argv = append(argv, "-e", name+"="+env[name])
 	}
@@ -346,7 +347,7 @@ func (s *stage) take(name, means string) {
 // plain takes what belongs to this run out of a screen, without moving anything
 // on it: the model's port, and the folder's number.
 func (s *stage) plain(text string) string {
-	for _, own := range []string{s.company.model.URL[strings.LastIndexByte(s.company.model.URL, ':')+1:], strings.TrimPrefix(s.sockets, socketsBase)} {
+	for _, own := range []string{s.company.model.URL[strings.LastIndexByte(s.company.model.URL, ':')+1:], strings.TrimPrefix(filepath.Base(s.place.Dir), "occ")} {
 		text = strings.ReplaceAll(text, own, strings.Repeat("0", len(own)))
 	}
 	return text

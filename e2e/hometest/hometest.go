@@ -99,9 +99,10 @@ func (h *Home) Sockets() []string {
 	return sockets
 }
 
-// Close ends the project's company and every tmux server that lives here, each
-// found by its socket or by the pid in its own files, and removes the home.
-func (h *Home) Close() {
+// Close ends the project's company, every tmux server that lives here and what
+// else still runs for it, and removes the home. It returns what had to be ended
+// after its terminal, and an error for what could not be.
+func (h *Home) Close() (told []Process, err error) {
 	defer h.owner.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -109,11 +110,16 @@ func (h *Home) Close() {
 	for _, s := range h.Sockets() {
 		exec.CommandContext(ctx, "tmux", "-S", s, "kill-server").Run()
 	}
-	// A program that is still ending may write into its home once more.
+	told, left := h.endProcesses()
+	if len(left) > 0 {
+		err = fmt.Errorf("%v still run", left)
+	}
+	// What has been ended may still be written to the disk.
 	for range 20 {
 		if errors.Join(os.RemoveAll(h.Root), os.RemoveAll(h.Dir)) == nil {
-			return
+			break
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	return told, err
 }

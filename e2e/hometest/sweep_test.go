@@ -44,7 +44,7 @@ func running(t *testing.T) *Home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.Close)
+	t.Cleanup(func() { h.Close() })
 	if out, err := h.Command(t.Context(), "up", "--engine", "builtin").CombinedOutput(); err != nil {
 		t.Fatalf("up: %v\n%s", err, out)
 	}
