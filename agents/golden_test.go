@@ -57,6 +57,7 @@ type reading struct {
 	Found, Token, Tail     bool
 	Markers                int
 	Wall, Until, Complaint string `json:",omitempty"`
+	Waits                  string `json:",omitempty"`
 	Text                   []string
 }
 
@@ -120,10 +121,14 @@ func readScene(t *testing.T, dir string, sc scene, e Engine) reading {
 	m := newMarker(sc.Marker, false)
 	r := locate(s.Lines, ours, stable(before, e), m)
 	answer := r.reply(e, before, m, sc.ID)
+	under := &turn{Agent: &Agent{opts: Options{Engine: e}}, ours: ours}
 	out := reading{
 		Ready: v.ready, Busy: v.busy, Dialog: v.dialog, Composer: v.composer, Draft: v.draft, AtStart: v.atStart,
 		Found: r.found, Token: answer.token, Tail: answer.tail, Markers: len(answer.own),
-		Complaint: (&turn{Agent: &Agent{opts: Options{Engine: e}}}).complaint(r),
+		Complaint: under.complaint(r),
+	}
+	if w, ok := e.waits(under.lowRows(s), sc.now(t)); ok && v.busy {
+		out.Waits = w.text
 	}
 	if out.Found || out.Markers > 0 {
 		out.Text = strings.Split(answer.text(), "\n")

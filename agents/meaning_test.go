@@ -29,7 +29,7 @@ func checkState(t *testing.T, dir string, sc scene, e Engine) {
 	t.Helper()
 	now := sc.now(t)
 	a := &Agent{opts: Options{Engine: e}.withDefaults(), eye: eye{spoke: true, changed: now.Add(-time.Minute)}}
-	if sc.Means == "working" || sc.Means == "silent" {
+	if slices.Contains([]string{"working", "waiting", "silent"}, sc.Means) {
 		a.eye.changed = now
 	}
 	var plain scene
@@ -40,7 +40,7 @@ func checkState(t *testing.T, dir string, sc scene, e Engine) {
 	ours, _ := newPrompt(Request{ID: sc.ID, From: sc.From, Body: sc.Body}, e)
 	o, why := a.judgeScreen(s, e.read(s, ours), now)
 	want := map[string][]observation{
-		"ready": {ready}, "draft": {asking}, "working": {working}, "silent": {ready, unclear, working}, "dialog": {asking}, "looked at": {asking}, "wall": {ready}, "dead": {died},
+		"ready": {ready}, "draft": {asking}, "working": {working}, "waiting": {working}, "silent": {ready, unclear, working}, "dialog": {asking}, "looked at": {asking}, "wall": {ready}, "dead": {died},
 	}[sc.Means]
 	if !slices.Contains(want, o) {
 		t.Errorf("%s: got observation %d (%s), want one of %d", sc.Means, o, why, want)
@@ -118,14 +118,17 @@ func checkAnswer(t *testing.T, dir string, sc scene, got reading) {
 func checkTrouble(t *testing.T, sc scene, e Engine, got reading) {
 	t.Helper()
 	walled := sc.Means == "wall" || sc.Until != ""
-	if walled && len(e.Wall) > 0 && got.Wall == "" || !walled && got.Wall != "" || got.Until != sc.Until {
+	if walled && len(e.Wall) > 0 && got.Wall == "" || !walled && sc.Means != "waiting" && got.Wall != "" || got.Until != sc.Until {
 		t.Errorf("got wall %q until %q in %q, want one %t until %q", got.Wall, got.Until, got.Text, walled, sc.Until)
+	}
+	if waits := sc.Means == "waiting"; waits != (got.Waits != "") {
+		t.Errorf("%s: got %q for what it waits for, want any %t", sc.Means, got.Waits, waits)
 	}
 	switch {
 	case walled:
 	case sc.Failed == "" && got.Complaint != "" && (sc.Done || sc.Means != "ready"): // a program may complain about an interrupt
 		t.Errorf("got complaint %q, want none", got.Complaint)
-	case sc.Failed == "" || sc.Means == "working":
+	case sc.Failed == "" || sc.Means == "waiting":
 	case len(e.Failed) > 0 && !strings.Contains(letters(got.Complaint), letters(sc.Failed)):
 		t.Errorf("got complaint %q, want %q", got.Complaint, sc.Failed)
 	case len(e.Failed) == 0 && !sc.Alternate && !strings.Contains(letters(strings.Join(got.Text, "")), letters(sc.Failed)):

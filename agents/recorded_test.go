@@ -21,7 +21,7 @@ func states() []string {
 		"ready", "draft", "draft-lines", "draft-pasted", "menu", "copy-mode", "exit",
 		"thinking", "streaming", "answered", "answered-markdown", "answered-quoting", "answered-long", "interrupted", "resumed", "cleared",
 		"permission-shell", "tool-running", "answered-tool", "permission-edit", "denied",
-		"model-error", "wall", "wall-quota", "trust", "sign-in",
+		"model-error", "wall", "wall-quota", "retrying", "trust", "sign-in",
 	}
 }
 
@@ -31,7 +31,7 @@ func ownStates(engine string) []string {
 		"claude":   {"custom-key"},
 		"codex":    {"update"},
 		"gemini":   {"missing-key"},
-		"opencode": {"palette", "retrying"},
+		"opencode": {"palette"},
 		"command":  {"answered-head", "answered-inline", "answered-wrapped", "answered-unseen"},
 	}[engine]
 }
@@ -48,6 +48,7 @@ func unshown(engine string) map[string]string {
 	ours := map[string]string{
 		"resumed": anew, "permission-shell": noTools, "tool-running": noTools, "answered-tool": noTools,
 		"permission-edit": noTools, "denied": noTools, "trust": noAccount, "sign-in": noAccount, "wall-quota": noAccount,
+		"retrying": "it fails at a limit at once",
 	}
 	with := func(more map[string]string) map[string]string {
 		for state, why := range ours {
@@ -58,7 +59,8 @@ func unshown(engine string) map[string]string {
 	switch engine {
 	case "gemini":
 		return map[string]string{
-			"wall": "it tries again for minutes, and shows nothing but its work",
+			"wall":     "it goes on trying for minutes, and shows nothing but its work",
+			"retrying": "it tells of its tries only after several, minutes later",
 		}
 	case "opencode":
 		return map[string]string{

@@ -26,6 +26,7 @@ func TestWordsOfOwnWaits(t *testing.T) {
 		{"gemini", []string{" ⠇ This is taking a bit longer, we're still on it. (esc to cancel, 21s)"}, "This is taking a bit longer, we're still on it", 0},
 		{"gemini", []string{" ⠇ Thinking... (esc to cancel, 2s)"}, "", 0},
 		{"opencode", []string{"   ⬝■■■■■■⬝ Rate limit reached [retrying in 18s attempt #1]        esc interrupt    • OpenCode 1.18.33"}, "retrying", 18 * time.Second},
+		{"opencode", []string{"   ⬝⬝⬝⬝⬝⬝⬝⬝ Rate limit reached. Please slow down. [retrying in 9m 57s attempt #"}, "retrying", 9*time.Minute + 57*time.Second}, // 79 columns
 		{"opencode", []string{"   ⬝⬝⬝⬝⬝⬝⬝This request would exceed your account's rate limit. Please try again", "          retrying in 59m 52s attempt #1]"}, "retrying", 59*time.Minute + 52*time.Second},
 		{"opencode", []string{"   ⬝■■■■■■⬝  esc interrupt"}, "", 0},
 	} {

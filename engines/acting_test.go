@@ -31,7 +31,7 @@ type acting struct {
 	shell      func(command string) *modeltest.Tool
 	edit       func(path string, lines []string) *modeltest.Tool
 	wall       string            // the message of an error 429, "" where it shows none
-	retries    bool              // it shows a limit while it waits for its end by itself
+	retries    string            // what it shows while it waits for the end of a limit by itself, "" where it never does
 	quota      string            // the format in which it is told that a subscription's quota is used up, "" where it knows none
 	quotaAsks  bool              // it then asks what to do
 	member     map[string]string // the environment of a subscription, where it tells of quotas only then
@@ -92,7 +92,7 @@ const limited = "This request would exceed your account's rate limit. Please try
 func actingClaude() acting {
 	return acting{
 		streams: isSilent, clear: []string{"C-c"}, exit: "/exit", resume: []string{"--continue"},
-		asks: `Do you want to `, wall: limited,
+		asks: `Do you want to `, wall: limited, retries: "Retrying in",
 		quota: "anthropic", quotaAsks: true,
 		member: map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-loopback"},
 		shell: func(command string) *modeltest.Tool {
@@ -122,7 +122,7 @@ func actingCodex() acting {
 	return acting{
 		streams: isSilent, begun: `^  gpt-5-loopback .*· `, clear: []string{"C-c"}, exit: "/quit",
 		resume: []string{"resume", "--last"}, careful: []string{"--no-daemon", "-a", "on-request", "-s", "read-only"},
-		asks: `Would you like to|Allow command`, wall: limited,
+		asks: `Would you like to|Allow command`, wall: limited, retries: "Reconnecting",
 		quota: "responses",
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "exec_command", Input: map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "to note the year"}}
@@ -179,7 +179,7 @@ func actingGemini() acting {
 func actingOpenCode() acting {
 	return acting{
 		streams: isWorking, clear: []string{"C-c"}, exit: "/exit", resume: []string{"--continue"}, palette: "C-p",
-		asks: `Permission required`, wall: limited, retries: true,
+		asks: `Permission required`, retries: "retrying in",
 		wary: map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":{"bash":"ask","edit":"ask"}}`},
 		shell: func(command string) *modeltest.Tool {
 			return &modeltest.Tool{Name: "bash", Input: map[string]any{"command": command, "description": "Note the year"}}

@@ -51,7 +51,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"composer", composerScenes}, {"turns", turnScenes}, {"answers", answerScenes}, {"stops", stopScenes}, {"lines", lineScenes},
-		{"tools", toolScenes}, {"edits", editScenes}, {"troubles", troubleScenes}, {"quota", quotaScenes}, {"first", firstScenes},
+		{"tools", toolScenes}, {"edits", editScenes}, {"troubles", troubleScenes}, {"waits", waitScenes}, {"quota", quotaScenes}, {"first", firstScenes},
 	}
 }
 
@@ -68,8 +68,10 @@ func composerScenes(s *stage, env map[string]string) {
 			{"draft-lines", "first line\nsecond line\nand a third"},
 			{"draft-pasted", "a long paste\n" + strings.Repeat("with one more line\n", 40)},
 		} {
+			empty := s.rows()
 			s.paste(x.text)
 			s.typed = x.text
+			s.wait("draft", func() bool { return s.rows() != empty })
 			s.rest()
 			s.take(x.name, isDraft)
 			s.empty()
@@ -266,21 +268,24 @@ func troubleScenes(s *stage, env map[string]string) {
 	if s.acting.wall == "" {
 		return
 	}
-	after := "1"
-	if s.acting.retries {
-		after = "600" // so that it is seen to wait
-	}
 	s.ask(line{body: "Hit the wall.", turn: modeltest.Turn{
 		Status: http.StatusTooManyRequests, Error: s.acting.wall,
-		Header: http.Header{"Retry-After": {after}, "X-Should-Retry": {"false"}},
+		Header: http.Header{"Retry-After": {"1"}, "X-Should-Retry": {"false"}},
 	}})
-	if s.acting.retries {
-		s.seen("retrying")
-		s.take("retrying", isWorking)
-		return
-	}
 	s.failed("429|rate limit")
 	s.take("wall", isWall)
+}
+
+// waitScenes is a program that waits for the end of a limit by itself.
+func waitScenes(s *stage, env map[string]string) {
+	if s.acting.retries == "" {
+		return
+	}
+	s.open(env)
+	s.ready()
+	s.ask(line{body: "Take your time.", turn: modeltest.Limited(15)})
+	s.until(s.acting.retries)
+	s.take("retrying", isWaiting)
 }
 
 // quotaScenes is the end of a subscription's quota.

@@ -29,6 +29,7 @@ const (
 	isDraft    = "draft"     // a person's text stands in the composer
 	isWorking  = "working"   // a turn runs
 	isSilent   = "silent"    // a turn runs, and nothing but the answer shows it
+	isWaiting  = "waiting"   // a turn waits by itself for the end of a limit
 	isDialog   = "dialog"    // it asks a person something
 	isLookedAt = "looked at" // a person scrolls, or looks through a list
 	isWall     = "wall"      // a quota or a rate limit holds it, and it would take a prompt
