@@ -48,7 +48,7 @@ func TestFirstInANewHome(t *testing.T) {
 			t.Fatalf("%s: got one that waits, want it started", what)
 		}
 	}
-	for _, name := range []string{"one", "two", "three"} {
+	for _, name := range []string{"one", "two", "three", "four"} {
 		if _, err := of(name).Save(); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,22 @@ func TestFirstInANewHome(t *testing.T) {
 	}
 	goes("the second", second)
 	_, third := start("three")
-	goes("one in a home that has it", third)
+	goes("the first over a home without a database", third)
+	if _, err := os.Stat(mark); err != nil {
+		t.Errorf("got %v, want a mark in a home that has only the library", err)
+	}
+	if _, err := of("three").Hear("ready", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(home, ".local", "share", "opencode")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "opencode.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, fourth := start("four")
+	goes("one in a home that has both", fourth)
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("got a mark, want none in a home that has it")
 	}

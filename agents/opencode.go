@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"os"
@@ -47,15 +48,17 @@ func (opencode) start(p Program, m memory) (args, env []string, err error) {
 }
 
 // settled says that its library lies in the home, which it fetches before it
-// loads a plugin. Several that begin at once each fetch it, one after the other,
-// and lay the same files anew under those who are done.
+// loads a plugin, and its database, which it makes. Several that begin at once
+// each fetch the one, and lay the same files anew under those who are done; over
+// the other now and then one hangs for ever.
 func (opencode) settled(getenv func(string) string) bool {
-	folder := getenv("XDG_CONFIG_HOME")
-	if folder == "" {
-		folder = filepath.Join(getenv("HOME"), ".config")
+	there := func(variable, otherwise string, path ...string) bool {
+		base := cmp.Or(getenv(variable), filepath.Join(getenv("HOME"), otherwise))
+		_, err := os.Stat(filepath.Join(append([]string{base, "opencode"}, path...)...))
+		return err == nil
 	}
-	_, err := os.Stat(filepath.Join(folder, "opencode", "node_modules", "@opencode-ai", "plugin"))
-	return err == nil
+	return there("XDG_CONFIG_HOME", ".config", "node_modules", "@opencode-ai", "plugin") &&
+		there("XDG_DATA_HOME", filepath.Join(".local", "share"), "opencode.db")
 }
 
 // bill tells what the turn's answers took, before it tells of its end.
