@@ -17,8 +17,8 @@ test: tools lint ## everything that CI checks
 
 PROGRAMS := claude|codex|gemini|opencode
 
-test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback
-	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test -count=1 -parallel 3 -timeout 14m -run '/($(PROGRAMS))' ./engines
+test-engines: tools ## the real agent programs, from the npm registry, against a scripted model on loopback; ALL=1 leaves nothing out
+	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_ENGINES="$$programs" go test $(if $(ALL),,-short) -count=1 -parallel 3 -timeout 30m -run '/($(PROGRAMS))' ./engines
 
 record: tools ## record what the agent programs show, below agents/testdata; R=gemini/79x15 records a part
 	programs="$$(scripts/engines.sh)" && ORCHESTRATOR_CC_RECORD="$$PWD/agents/testdata" ORCHESTRATOR_CC_ENGINES="$$programs" \

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,9 @@ func newCompanyIn(t testing.TB, p program, script modeltest.Script, agents, base
 	if p.installed && programs == "" {
 		t.Skipf("%s is not set; run: make test-engines", programsVariable)
 	}
+	if test, _, _ := strings.Cut(t.Name(), "/"); testing.Short() && p.slow && !slices.Contains(core(), test) {
+		t.Skip("left out of the short run; run: make test-engines ALL=1")
+	}
 	c := &company{t: t, program: p, model: modeltest.New(t, script)}
 	c.settle(base)
 	t.Cleanup(c.close)
@@ -72,6 +76,12 @@ func newCompanyIn(t testing.TB, p program, script modeltest.Script, agents, base
 	env := p.prepare(c)
 	c.write("project/config/cc-cluster.yaml", yamlOf(p, env, agents))
 	return c
+}
+
+// core are the tests that a short run has for every program. For one that is
+// slow to start it leaves out the others.
+func core() []string {
+	return []string{"TestWholeCompany", "TestExchanges", "TestManyExchanges", "TestApproval", "TestCancel", "TestCrashAndResume", "TestModelErrors"}
 }
 
 func (c *company) environment(programs string) []string {

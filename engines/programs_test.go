@@ -13,6 +13,7 @@ import (
 type program struct {
 	name      string
 	installed bool // by scripts/engines.sh; one of ours is not
+	slow      bool // to start; see core
 	// prepare writes what the program wants to find in its home and returns
 	// the environment it needs.
 	prepare func(*company) map[string]string
@@ -118,7 +119,7 @@ func gemini() program {
 		report: func(text string) (string, any) {
 			return "complete_task", map[string]any{"result": map[string]any{"response": text}}
 		},
-		name: "gemini", installed: true, channel: true, resumes: true, mends: true,
+		name: "gemini", installed: true, slow: true, channel: true, resumes: true, mends: true,
 		files: []string{".gemini/settings.json", ".gemini/GEMINI.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.gemini/settings.json", encode(map[string]any{
@@ -141,7 +142,7 @@ func gemini() program {
 
 func opencode() program {
 	return program{
-		name: "opencode", installed: true, channel: true, words: true, resumes: true, mends: true,
+		name: "opencode", installed: true, slow: true, channel: true, words: true, resumes: true, mends: true,
 		files: []string{".config/opencode/AGENTS.md"}, own: "be kind\n",
 		prepare: func(c *company) map[string]string {
 			c.write("home/.config/opencode/opencode.json", encode(map[string]any{

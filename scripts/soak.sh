@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The long checks: the trap suite 20 times, then the crash suite with 200 kills
-# over 100 tasks and 20 power cuts, then 100 exchanges in a row with each real
-# agent program. Ends with a summary and fails if one did not hold. ROUNDS,
+# over 100 tasks and 20 power cuts, then everything with the real agent programs,
+# and 100 exchanges in a row with each. Ends with a summary and fails if one did not hold. ROUNDS,
 # KILLS, TASKS, CUTS, EXCHANGES and SEED change or repeat a run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -28,6 +28,10 @@ go test -count=1 -timeout 60m -run 'TestCrashes|TestPowerCut' -v ./e2e ./bus > "
 grep -E '^(---|ok|FAIL)|seed |lost |had to decide' "$log"
 [ "$crashes" = held ] || tail -n 100 "$log"
 
+engines=held
+make --silent test-engines ALL=1 > "$log" 2>&1 || engines=FAILED
+[ "$engines" = held ] || grep -v '^ok' "$log" | tail -n 200
+
 export ORCHESTRATOR_CC_EXCHANGES="${EXCHANGES:-100}"
 exchanges=held
 programs="$(scripts/engines.sh)" || exchanges=FAILED
@@ -38,6 +42,7 @@ grep -E '^ *---|exchanges right' "$log"
 echo
 echo "trap suite:  $held of $rounds rounds held"
 echo "crash suite: $crashes ($ORCHESTRATOR_CC_KILLS kills over $ORCHESTRATOR_CC_TASKS tasks, $ORCHESTRATOR_CC_CUTS power cuts)"
+echo "programs:    $engines (everything with the real agent programs)"
 echo "exchanges:   $exchanges ($ORCHESTRATOR_CC_EXCHANGES with each agent program)"
 echo "time:        $((SECONDS - began)) s"
-[ "$held" = "$rounds" ] && [ "$crashes" = held ] && [ "$exchanges" = held ]
+[ "$held" = "$rounds" ] && [ "$crashes" = held ] && [ "$engines" = held ] && [ "$exchanges" = held ]
