@@ -323,7 +323,8 @@ func (c *company) asked(kind string) (found protocol.InboxItem) {
 				found = item
 			}
 		}
-		return found.Kind != ""
+		// A dialog can be answered once it has been seen.
+		return found.Kind != "" && (kind != protocol.InboxDialog || found.Dialog != "")
 	})
 	return found
 }
