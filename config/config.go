@@ -99,7 +99,7 @@ type Routing struct {
 	Chat, CommandExecution, FileOperation, ComplexTask string
 }
 
-// Retry is the pause between attempts: Initial, then times Multiplier, at most MaxDelay.
+// Retry is the retry policy, the pause between attempts: Initial, then times Multiplier, at most MaxDelay.
 type Retry struct {
 	Max        int
 	Initial    time.Duration

@@ -183,32 +183,46 @@ func (o *Outcome) declarations() []Signature {
 }
 
 // hitLines are the lines that a search found, by file.
-func hitLines(outcomes []Outcome) map[string][]int {
-	lines := map[string][]int{}
+func hitLines(outcomes []Outcome) map[string][]Hit {
+	lines := map[string][]Hit{}
 	for _, o := range outcomes {
 		if o.Grep != nil {
 			for _, h := range o.Grep.Hits {
-				lines[h.Path] = append(lines[h.Path], h.Line)
+				lines[h.Path] = append(lines[h.Path], h)
 			}
 		}
 	}
 	return lines
 }
 
+// remarkLines is how far above a declaration its remark may begin.
+const remarkLines = 3
+
+// remarked says that a searched line of the declaration, or of the remark above
+// it, has the term.
+func (m *termMatcher) remarked(s *Signature, lines []Hit) bool {
+	return slices.ContainsFunc(lines, func(h Hit) bool {
+		return s.Line-remarkLines <= h.Line && h.Line <= s.End && m.matches(h.Text)
+	})
+}
+
 // scorePlace weighs a declaration: the terms it fits, how many of them, the
 // searched lines inside it, and whether it is the code itself or a test of it.
-func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
+func scorePlace(s Signature, matchers []termMatcher, lines []Hit) Place {
 	score, covered, total := 0, 0, 0
 	var why []string
 	for i := range matchers {
 		m := &matchers[i]
 		total += m.Weight
-		if n := m.strength(&s); n > 0 {
+		n := m.strength(&s)
+		if n > 0 {
 			score += n * m.Weight
-			covered += m.Weight
 			if n >= nearName {
 				why = append(why, m.Text)
 			}
+		}
+		if n > 0 || m.remarked(&s, lines) {
+			covered += m.Weight
 		}
 	}
 	if score == 0 {
@@ -216,7 +230,7 @@ func scorePlace(s Signature, matchers []termMatcher, lines []int) Place {
 	}
 	inside := 0
 	for _, l := range lines {
-		if s.Line <= l && l <= s.End {
+		if s.Line <= l.Line && l.Line <= s.End {
 			inside++
 		}
 	}

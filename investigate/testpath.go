@@ -16,6 +16,8 @@ func isTestPath(file string) bool {
 		return true
 	case path.Ext(name) == ".java" && (strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "IT")):
 		return true
+	case path.Ext(name) == ".go" && strings.HasSuffix(path.Base(dir), "test"): // httptest and its like
+		return true
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
 		switch part {

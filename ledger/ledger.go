@@ -31,7 +31,8 @@ type Agent struct {
 	Tokens int64  // what it may take until a person lets it go on; zero: Limits.Tokens.Agent
 }
 
-// Retry says how often and how late a failed attempt is made again.
+// Retry is the retry policy: how often and how late a failed attempt is made
+// again.
 type Retry struct {
 	Max        int // attempts after the first
 	Initial    time.Duration
