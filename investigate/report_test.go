@@ -11,12 +11,16 @@ func sample(t *testing.T) string {
 	t.Helper()
 	return writeTree(t, map[string]string{
 		"go.mod": "module example\n", "go.sum": strings.Repeat("example.com/journal v1.0.0 h1:x=\n", 30), "web/app.min.js": "function journal(){}\n",
-		"shell.go":       "package example\n\nfunc shellOf() string { return \"\" }\n",
-		"api/client.go":  "package api\n\n// Client is one.\ntype Client struct{}\n\n// Await waits.\nfunc (c *Client) Await() {}\n",
-		"agents/wait.go": "package agents\n\ntype turn struct{}\n\nfunc (t *turn) await() {}\n\ntype Retry struct{ n int }\n",
-		"cmd/retry.go":   "package cmd\n\ntype Retry struct{}\n\nfunc run() error { return nil }\n",
-		"logs/pen.go":    "package logs\n\n// A Journal is written once.\ntype Journal struct{}\n\nfunc openJournal() *Journal { return nil }\n",
-		"calc/tax.py":    "# 税の計算\nTAX_RATE = 0.1\n\ndef total(net):\n    return net * (1 + TAX_RATE)\n",
+		"shell.go":           "package example\n\nfunc shellOf() string { return \"\" }\n",
+		"api/client.go":      "package api\n\n// Client is one.\ntype Client struct{}\n\n// Await waits.\nfunc (c *Client) Await() {}\n",
+		"agents/wait.go":     "package agents\n\ntype turn struct{}\n\nfunc (t *turn) await() {}\n\ntype Retry struct{ n int }\n",
+		"cmd/retry.go":       "package cmd\n\ntype Retry struct{}\n\nfunc run() error { return nil }\n",
+		"logs/pen.go":        "package logs\n\n// A Journal is written once.\ntype Journal struct{}\n\nfunc openJournal() *Journal { return nil }\n",
+		"law/policy.go":      "package law\n\n// Policy is the law.\ntype Policy struct {\n\tpolicy string // of a policy\n\tname string // of the policy\n}\n",
+		"law/leave.go":       "package law\n\n// Leave is the leave policy.\ntype Leave struct{ days int }\n",
+		"law/lawtest/law.go": "package lawtest\n\ntype Court struct{}\n",
+		"law/trial.go":       "package law\n\ntype Court struct{}\n",
+		"calc/tax.py":        "# 税の計算\nTAX_RATE = 0.1\n\ndef total(net):\n    return net * (1 + TAX_RATE)\n",
 	}).Path()
 }
 
@@ -41,6 +45,8 @@ func TestBestPlace(t *testing.T) {
 		{"where is the tax rate?", "calc/tax.py TAX_RATE"},
 		{"where is shell?", "shell.go shellOf"},
 		{"where are the journals?", "logs/pen.go Journal"},
+		{"where is the leave policy implemented?", "law/leave.go Leave"},
+		{"where is the court?", "law/trial.go Court"},
 		{"where is ell?", ""},
 	}
 	for _, tt := range tests {
