@@ -23,7 +23,7 @@ func (a *app) compare(ctx context.Context, hub *link, o upOptions) error {
 		return err
 	}
 	asked := cmp.Or(a.fromHere(o.config), hub.card.Config)
-	cfg, err := loadConfig(hub.place, asked, o.engine)
+	cfg, err := loadConfig(hub.place, asked, o.engine, hub.card.Auto)
 	if err != nil && (o.config != "" || o.engine != "") {
 		return badConfig(err)
 	}

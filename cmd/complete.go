@@ -84,7 +84,7 @@ func (a *app) completeQuestions(c *cobra.Command, args []string, _ string) ([]st
 func (a *app) completeEngines(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	cfg := config.Default()
 	if p, _, err := findPlace(a.dir, a.getenv); err == nil {
-		if own, err := loadConfig(p, "", ""); err == nil {
+		if own, err := loadConfig(p, "", "", ""); err == nil {
 			cfg = own
 		}
 	}

@@ -113,7 +113,7 @@ func examineTerm(getenv func(string) string) finding {
 
 func examineConfig(p place) (config.Config, finding) {
 	card, _, _ := p.readHubCard() // A card that cannot be read is the hub's finding.
-	cfg, err := loadConfig(p, card.Config, "")
+	cfg, err := loadConfig(p, card.Config, "", card.Auto)
 	if err != nil {
 		return config.Default(), finding{gradeFail, "config", err.Error(), configCure(err)}
 	}

@@ -19,7 +19,7 @@ import (
 
 // newHubCommand is what the session's hub window runs.
 func newHubCommand() *cobra.Command {
-	var dir, configPath, engine, server, listen string
+	var dir, configPath, engine, auto, server, listen string
 	c := &cobra.Command{
 		Use:    "hub",
 		Short:  "Serve this project, or stand by where another hub does",
@@ -30,13 +30,14 @@ func newHubCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := hubOptions{place: p, configPath: configPath, engine: engine, server: server, listen: listen}
+			o := hubOptions{place: p, configPath: configPath, engine: engine, auto: auto, server: server, listen: listen}
 			return runHubWindow(c.Context(), o, os.Stdout)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", ".", "the project")
 	c.Flags().StringVar(&configPath, "config", "", "the configuration")
 	c.Flags().StringVar(&engine, "engine", "", "the engine for every agent that names none")
+	c.Flags().StringVar(&auto, "auto", "", "what the engine auto stands for")
 	c.Flags().StringVar(&server, "server", "", "the tmux server's name")
 	c.Flags().StringVar(&listen, "listen", "", "host and port of the HTTP interface")
 	return c
@@ -113,7 +114,7 @@ func (o hubOptions) backOff(ctx context.Context, out io.Writer) (deaths int, err
 // standBy shows the hops of the hub that serves, and returns when the stream
 // is free.
 func standBy(ctx context.Context, o hubOptions, out io.Writer) error {
-	cfg, err := loadConfig(o.place, o.configPath, o.engine)
+	cfg, err := o.config()
 	if err != nil {
 		return err
 	}

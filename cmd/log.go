@@ -239,7 +239,7 @@ func (a *app) knownNames(ctx context.Context, p place, hub *link) []string {
 		}
 	}
 	card, _, _ := p.readHubCard() // Without a card there is the project's own file.
-	cfg, err := loadConfig(p, card.Config, "")
+	cfg, err := loadConfig(p, card.Config, "", card.Auto)
 	if err != nil {
 		cfg = config.Default()
 	}
@@ -277,7 +277,7 @@ func (a *app) journal(ctx context.Context) (string, error) {
 			return pulse.Hub.Journal, nil
 		}
 	}
-	cfg, err := loadConfig(p, card.Config, "")
+	cfg, err := loadConfig(p, card.Config, "", card.Auto)
 	if err != nil {
 		return "", err
 	}

@@ -66,7 +66,7 @@ func (a *app) codeFolder() string {
 		return a.dir
 	}
 	card, _, _ := p.readHubCard() // Without a card there is the project's own file.
-	cfg, err := loadConfig(p, card.Config, "")
+	cfg, err := loadConfig(p, card.Config, "", card.Auto)
 	if err != nil {
 		return p.root
 	}

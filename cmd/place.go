@@ -156,6 +156,7 @@ type hubCard struct {
 	Session    string    `json:"session"`
 	Project    string    `json:"project"`
 	Config     string    `json:"config,omitempty"`
+	Auto       string    `json:"auto,omitempty"` // what the engine auto stands for
 	Started    time.Time `json:"started"`
 	Version    string    `json:"version"`
 	// URL is where the HTTP interface is, and Fingerprint the one of its

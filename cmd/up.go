@@ -168,10 +168,16 @@ func (a *app) prepare(ctx context.Context, p place, o upOptions) (hubOptions, co
 		return options, config.Config{}, err
 	}
 	options.configPath = a.fromHere(o.config)
-	cfg, err := loadConfig(p, options.configPath, o.engine)
+	card, _, err := p.readHubCard() // of a hub that died without its session being ended
+	if err != nil {
+		return options, config.Config{}, err
+	}
+	options.auto = card.Auto
+	cfg, err := options.config()
 	if err != nil {
 		return options, cfg, badConfig(err)
 	}
+	options.auto = cfg.Auto
 	for _, warning := range cfg.Warnings {
 		a.err.printf("%s %s\n", a.err.paint(faint, "note:"), warning)
 	}

@@ -42,6 +42,7 @@ type hubOptions struct {
 	place      place
 	configPath string // "" = the project's own, else the embedded default
 	engine     string // "" = as configured
+	auto       string // what the engine auto stands for; "" = to be chosen
 	server     string // the tmux server's name
 	listen     string // host:port of the HTTP interface; "" = as configured
 	deaths     int    // of the hubs before this one, in a row
@@ -64,10 +65,11 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 	// The hub outlives the terminal it was started in: when the tmux server
 	// dies, the hub is what makes a new one.
 	signal.Ignore(syscall.SIGHUP)
-	cfg, err := loadConfig(o.place, o.configPath, o.engine)
+	cfg, err := o.config()
 	if err != nil {
 		return err
 	}
+	o.auto = cfg.Auto
 	h, err := buildHub(o, cfg, stream)
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func runHub(ctx context.Context, o hubOptions, out io.Writer) error {
 	card := hubCard{
 		PID: os.Getpid(), Socket: socket, TmuxSocket: o.server, Session: cfg.Cluster.SessionName,
 		Project: o.place.hash(), Config: o.configPath, Started: time.Now().UTC(), Version: version(),
-		URL: port.url, Fingerprint: port.fingerprint,
+		Auto: cfg.Auto, URL: port.url, Fingerprint: port.fingerprint,
 	}
 	if err := o.place.writeHubCard(card); err != nil {
 		return err
@@ -154,15 +156,23 @@ func hubPane(o hubOptions, self string) tmux.PaneSpec {
 	if o.engine != "" {
 		argv = append(argv, "--engine", o.engine)
 	}
+	if o.auto != "" {
+		argv = append(argv, "--auto", o.auto)
+	}
 	if o.listen != "" {
 		argv = append(argv, "--listen", o.listen)
 	}
 	return tmux.PaneSpec{Name: "hub", Argv: argv, Dir: o.place.root}
 }
 
+func (o hubOptions) config() (config.Config, error) {
+	return loadConfig(o.place, o.configPath, o.engine, o.auto)
+}
+
 // loadConfig reads the named file, the project's own, or the embedded default,
-// and settles which program each agent runs.
-func loadConfig(p place, path, engine string) (config.Config, error) {
+// and settles which program each agent runs. What auto stands for is chosen only
+// where nothing is said of it: a session keeps its engine until it is ended.
+func loadConfig(p place, path, engine, auto string) (config.Config, error) {
 	if path == "" {
 		own := filepath.Join(p.root, "config", "cc-cluster.yaml")
 		if _, err := os.Stat(own); err == nil {
@@ -181,6 +191,7 @@ func loadConfig(p place, path, engine string) (config.Config, error) {
 	if err != nil {
 		return config.Config{}, err
 	}
+	cfg.Auto = auto
 	return cfg.Resolve(func(program string) bool {
 		_, err := exec.LookPath(program)
 		return err == nil

@@ -21,6 +21,7 @@ import (
 type Config struct {
 	Cluster     Cluster
 	Engine      string            // the engine of every agent that names none; may be Auto
+	Auto        string            // what Auto stands for; "" until Resolve has chosen
 	Agents      []Agent           // sorted by PaneIndex
 	Engines     map[string]Engine // every engine that can be named, the embedded ones included
 	Tmux        Tmux

@@ -200,14 +200,18 @@ func (c Config) WithEngine(name string) (Config, error) {
 // Resolve decides which program each agent really runs: afterwards every agent
 // has its engine, its whole command and its whole environment, and none is on
 // Auto. It asks installed about each program, and its error names every agent
-// whose program is missing.
+// whose program is missing. What Auto stands for already is not chosen again.
 func (c Config) Resolve(installed func(program string) bool) (Config, error) {
-	auto := Builtin
+	choice := Builtin
 	if e := c.Engines[preferred]; len(e.Command) > 0 && installed(e.Command[0]) {
-		auto = preferred
+		choice = preferred
 	}
+	auto := choice
+	if c.knows(c.Auto) && c.Auto != Auto {
+		auto = c.Auto
+	}
+	c.Auto = ""
 	var missing []lack
-	usesAuto := false
 	c.Agents = slices.Clone(c.Agents)
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -215,7 +219,7 @@ func (c Config) Resolve(installed func(program string) bool) (Config, error) {
 			a.Engine = c.Engine
 		}
 		if a.Engine == Auto {
-			a.Engine, usesAuto = auto, true
+			a.Engine, c.Auto = auto, auto
 		}
 		engine := c.Engines[a.Engine]
 		if len(a.Command) == 0 {
@@ -236,8 +240,8 @@ func (c Config) Resolve(installed func(program string) bool) (Config, error) {
 		}
 		return Config{}, errors.New(strings.Join(lines, "\n"))
 	}
-	if usesAuto {
-		c.Warnings = append(slices.Clone(c.Warnings), autoNote(auto))
+	if c.Auto != "" {
+		c.Warnings = append(slices.Clone(c.Warnings), autoNote(auto, choice))
 	}
 	return c, nil
 }
@@ -276,7 +280,12 @@ func absent(a Agent, installed func(string) bool) string {
 		a.Engine, a.Command[0], Builtin)
 }
 
-func autoNote(picked string) string {
+// autoNote tells what Auto stands for, and where that is no longer what it would
+// choose.
+func autoNote(picked, choice string) string {
+	if picked != choice {
+		return fmt.Sprintf("engine auto: keeping %s, as the session began; to choose again: orchestrator-cc down, then: up", picked)
+	}
 	if picked == Builtin {
 		return fmt.Sprintf("engine auto: %s is not installed, using the built-in engine", preferred)
 	}

@@ -153,6 +153,45 @@ engines:
 	}
 }
 
+// What auto stood for when a session began it stands for to its end.
+func TestResolveKeepsAuto(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, kept, engine string
+		installed          bool
+		want, warning      string
+	}{
+		{"nothing chosen yet", "", "", true, "claude", "engine auto: using claude"},
+		{"installed since", "builtin", "", true, "builtin", "engine auto: keeping builtin, as the session began; to choose again: orchestrator-cc down, then: up"},
+		{"as it would be chosen now", "claude", "", true, "claude", "engine auto: using claude"},
+		{"another engine is named", "builtin", "gemini", true, "gemini", ""},
+		{"an engine that is none", "aider", "", false, "builtin", "engine auto: claude is not installed, using the built-in engine"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config.Default()
+			cfg.Auto = tt.kept
+			if tt.engine != "" {
+				cfg.Engine = tt.engine
+			}
+			cfg, err := cfg.Resolve(func(string) bool { return tt.installed })
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := tt.want
+			if tt.engine != "" {
+				kept = ""
+			}
+			if got := cfg.Agents[0].Engine; got != tt.want || cfg.Auto != kept {
+				t.Errorf("got engine %s and auto %q, want %s and %q", got, cfg.Auto, tt.want, kept)
+			}
+			if got := strings.Join(cfg.Warnings, "\n"); got != tt.warning {
+				t.Errorf("got warnings %q, want %q", got, tt.warning)
+			}
+		})
+	}
+}
+
 func TestResolveJoinsEnvironments(t *testing.T) {
 	t.Parallel()
 	cfg, err := config.Parse("c.yaml", []byte(`
