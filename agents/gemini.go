@@ -49,6 +49,7 @@ func (gemini) start(p Program, m memory) (args, env []string, err error) {
 	server := map[string]any{"command": p.Self, "args": []string{"mcp"}, "trust": true, "env": paneEnvironment(func(name string) string { return "$" + name })}
 	if err := writeJSON(defaults, map[string]any{
 		"hooks": hooks, "hooksConfig": map[string]any{"enabled": true, "notifications": false}, "mcpServers": map[string]any{mcpName: server},
+		"general": map[string]any{"enableAutoUpdate": false},
 	}); err != nil {
 		return nil, nil, err
 	}

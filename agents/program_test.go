@@ -248,6 +248,31 @@ func TestStartGoesOn(t *testing.T) {
 
 // A conversation that was to be forgotten is not taken up again, whatever the
 // program says of itself, until it takes a prompt in another one.
+// Gemini CLI is told by its defaults, which the user's own settings replace.
+func TestGeminiDoesNotUpdateItself(t *testing.T) {
+	t.Parallel()
+	_, env, err := newProgram(t, config.HooksGemini).Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH=") })
+	if at < 0 {
+		t.Fatalf("got environment %q, want the path of its defaults", env)
+	}
+	_, path, _ := strings.Cut(env[at], "=")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ General map[string]bool }
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]bool{"enableAutoUpdate": false}, got.General); diff != "" {
+		t.Errorf("general (-want +got):\n%s", diff)
+	}
+}
+
 func TestStartForgets(t *testing.T) {
 	t.Parallel()
 	for _, skill := range []string{config.HooksClaude, config.HooksCodex, config.HooksGemini, config.HooksOpenCode} {

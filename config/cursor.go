@@ -225,10 +225,12 @@ func (c cursor) compiles() {
 	}
 }
 
-// pairs reads a map whose values may be any scalar, as it is spelled.
+// pairs reads a map whose values may be any scalar, as it is spelled, over what
+// is there already.
 func pairs(dst *map[string]string) field {
 	return func(at cursor) {
 		read := map[string]string{}
+		maps.Copy(read, *dst)
 		at.entries(func(key *yaml.Node, value cursor) {
 			if value.node.Kind != yaml.ScalarNode || strings.ContainsRune(value.node.Value, 0) {
 				value.wrong("put it in quotes", "got %s, want text", kind(value.node))

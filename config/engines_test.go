@@ -210,6 +210,35 @@ engines: {mine: {command: [x], env: {A: 1, B: 1}}}
 	}
 }
 
+// A program in a pane does not update itself. What a project adds to an
+// engine's environment leaves that so, and its own word on it counts.
+func TestEnginesDoNotUpdateThemselves(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, yaml, engine string
+		want               map[string]string
+	}{
+		{"claude", "", "claude", map[string]string{"DISABLE_AUTOUPDATER": "1"}},
+		{"opencode", "", "opencode", map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1"}},
+		{"with more", `engines: {claude: {env: {A: 1}}}`, "claude", map[string]string{"A": "1", "DISABLE_AUTOUPDATER": "1"}},
+		{"the project's word", `engines: {claude: {env: {DISABLE_AUTOUPDATER: ""}}}`, "claude", map[string]string{"DISABLE_AUTOUPDATER": ""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := config.Parse("c.yaml", []byte(tt.yaml), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, cfg.Engines[tt.engine].Env); diff != "" {
+				t.Errorf("environment (-want +got):\n%s", diff)
+			}
+			if got := config.Default().Engines["claude"].Env["A"]; got != "" {
+				t.Errorf("got A=%s in the embedded engine, want it left alone", got)
+			}
+		})
+	}
+}
+
 func TestWithEngineUnknown(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

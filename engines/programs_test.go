@@ -56,7 +56,7 @@ func claude() program {
 			}))
 			return map[string]string{
 				"ANTHROPIC_BASE_URL": c.model.URL, "ANTHROPIC_API_KEY": apiKey,
-				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 			}
 		},
 		retypes: []string{"\t", "    "},
@@ -155,7 +155,7 @@ func opencode() program {
 				}},
 			}))
 			c.copy("home/.config/opencode", "opencode-library")
-			return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+			return map[string]string{"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
 		},
 		shell: func(command string) (string, any) {
 			return "bash", map[string]any{"command": command, "description": "a test"}
