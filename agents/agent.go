@@ -228,9 +228,13 @@ func (a *Agent) set(o observation, reason string, s Screen) {
 	}
 	switch {
 	case a.status.State != protocol.Waiting && a.status.Drift == "", o == asking && s.Visible == nil:
-		a.status.Screen, a.status.Dialog = "", ""
+		a.status.Screen = ""
 	case s.Visible != nil:
-		a.status.Screen, a.status.Dialog = excerpt(s), dialogID(s)
+		a.status.Screen = excerpt(s)
+	}
+	a.status.Dialog = ""
+	if o == asking && s.Visible != nil {
+		a.status.Dialog = dialogID(s)
 	}
 	a.status.Asks = slices.Clone(a.eye.asks)
 	if a.status.State != was.State {

@@ -23,7 +23,7 @@ func (t *turn) ready(ctx context.Context) error {
 		now := time.Now()
 		o, why := t.judgeScreen(s, v, now)
 		if o == ready && handled(s, now) {
-			o, why = asking, "somebody is typing in the pane"
+			o, why = occupied, "somebody is typing in the pane"
 		}
 		switch o {
 		case ready:
@@ -33,7 +33,7 @@ func (t *turn) ready(ctx context.Context) error {
 		case died:
 			t.set(died, why, s)
 			return failure(protocol.CodeAgentDied, true, "%s", why)
-		case asking:
+		case asking, occupied:
 			if t.leftover(s, v) {
 				if err := t.forget(ctx); err != nil {
 					return err
@@ -188,11 +188,11 @@ func (t *turn) clear(ctx context.Context, shown time.Time) (Screen, error) {
 			return s, t.buried(s)
 		}
 		now, row := time.Now(), t.tagRow(s)
-		why := t.opts.Engine.obstacle(s, v)
+		o, why := t.opts.Engine.obstacle(s, v)
 		switch {
-		case why != "":
+		case o != unclear:
 			t.life = now
-			t.set(asking, why+", and a prompt behind it", s)
+			t.set(o, why+", and a prompt behind it", s)
 		case row >= 0:
 			t.ours.lead = lead(s.Visible[row])
 			fallthrough
@@ -207,22 +207,6 @@ func (t *turn) clear(ctx context.Context, shown time.Time) (Screen, error) {
 			return s, err
 		}
 	}
-}
-
-// obstacle is a person's business that no key of ours may touch. A dialog may be
-// about a limit, which is then said with it.
-func (e Engine) obstacle(s Screen, v view) string {
-	switch {
-	case v.dialog:
-		const question = "a dialog waits for an answer"
-		if w, ok := e.wall(strings.Split(excerpt(s), "\n"), time.Time{}); ok {
-			return question + " at a limit: " + w.text
-		}
-		return question
-	case s.CopyMode && s.Clients > 0:
-		return "somebody is scrolling in the pane"
-	}
-	return ""
 }
 
 func (t *turn) press(ctx context.Context, keys []string) error {

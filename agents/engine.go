@@ -17,6 +17,7 @@ type Engine struct {
 	Ready     []*regexp.Regexp // the program takes input; none: a quiet screen does
 	Busy      []*regexp.Regexp // it works
 	Dialog    []*regexp.Regexp // a question only a person may answer
+	SignedOut []*regexp.Regexp // nobody has signed in to it; the group "type" is what to type for that
 	Answers   []Answering      // dialogs that the user has answered beforehand
 	AllowOnce Answering        // its own dialog about a tool call, and what allows that call; no pattern: it has none
 	Composer  []*regexp.Regexp // the row in which a prompt is being typed
@@ -60,7 +61,7 @@ func EngineOf(c config.Engine) (Engine, error) {
 	}{
 		{"ready", c.Ready, &e.Ready}, {"busy", c.Busy, &e.Busy},
 		{"dialog", c.Dialog, &e.Dialog}, {"composer", c.Composer, &e.Composer}, {"footer", c.Footer, &e.Footer},
-		{"hint", c.Hint, &e.Hint}, {"wall", c.Wall, &e.Wall},
+		{"signed_out", c.SignedOut, &e.SignedOut}, {"hint", c.Hint, &e.Hint}, {"wall", c.Wall, &e.Wall},
 		{"waits", c.Waits, &e.Waits}, {"failed", c.Failed, &e.Failed},
 	} {
 		for _, pattern := range list.from {
@@ -118,6 +119,8 @@ type view struct {
 	ready    bool // by its text; without patterns only time shows
 	busy     bool // a sign of work stands there; whether it lives, only time shows
 	dialog   bool
+	asks     int    // the row the dialog is known by
+	signIn   string // what is said where it is no dialog but the word that nobody has signed in
 	composer int    // the composer's row, -1 where none is seen
 	draft    string // what stands in the composer
 	atStart  bool   // the cursor stands at the composer's beginning
@@ -133,7 +136,7 @@ func (e Engine) read(s Screen, ours prompt) view {
 	from, to := -1, -1 // the rows of the echo, found once they matter
 	for i := range last + 1 {
 		row := strings.TrimRight(s.Visible[i], " ")
-		isReady, isBusy, isDialog := matches(e.Ready, row), i > last-busyRows && matches(e.Busy, row), i > last-dialogRows && matches(e.Dialog, row)
+		isReady, isBusy, isDialog := matches(e.Ready, row), i > last-busyRows && matches(e.Busy, row), i > last-dialogRows && (matches(e.Dialog, row) || matches(e.SignedOut, row))
 		if !isReady && !isBusy && !isDialog {
 			continue
 		}
@@ -145,7 +148,10 @@ func (e Engine) read(s Screen, ours prompt) view {
 		}
 		v.ready, v.busy = v.ready || isReady, v.busy || isBusy
 		if isDialog {
-			dialog = i
+			if dialog < 0 || choice.MatchString(s.Visible[v.asks]) {
+				v.asks = i
+			}
+			dialog, v.signIn = i, e.signIn(row)
 		}
 	}
 	if len(e.Ready) == 0 {

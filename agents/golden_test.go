@@ -58,6 +58,7 @@ type reading struct {
 	Markers                int
 	Wall, Until, Complaint string `json:",omitempty"`
 	Waits                  string `json:",omitempty"`
+	Asks                   string `json:",omitempty"` // of a person, as status says it
 	Text                   []string
 }
 
@@ -126,6 +127,9 @@ func readScene(t *testing.T, dir string, sc scene, e Engine) reading {
 		Ready: v.ready, Busy: v.busy, Dialog: v.dialog, Composer: v.composer, Draft: v.draft, AtStart: v.atStart,
 		Found: r.found, Token: answer.token, Tail: answer.tail, Markers: len(answer.own),
 		Complaint: under.complaint(r),
+	}
+	if o, why := e.obstacle(s, v); o != unclear {
+		out.Asks = why
 	}
 	if w, ok := e.waits(under.lowRows(s), sc.now(t)); ok && v.busy {
 		out.Waits = w.text

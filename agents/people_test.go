@@ -128,7 +128,10 @@ func TestDraftIsNotDestroyed(t *testing.T) {
 			r := newRig(t, setup{script: agentstest.Script{Kind: kind, Turns: says("fine\n{token}")}})
 			r.waitState(protocol.Idle, "")
 			r.command("send-keys", "-t", r.info.ID, "-l", "my own words")
-			r.waitState(protocol.Waiting, "composer")
+			r.waitState(protocol.Waiting, "composer; finish or clear it in its pane")
+			if got := r.agent.Status().Dialog; got != "" {
+				t.Errorf("got dialog %q, want none: no key answers a draft", got)
+			}
 			done := make(chan attempt, 1)
 			go func() { done <- r.send(agents.Request{ID: "abc123", Body: "hello"}) }()
 			tmuxtest.Eventually(t, tmuxtest.Wait, func() bool { return r.agent.Status().Request == "abc123" })

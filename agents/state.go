@@ -9,7 +9,8 @@ const (
 	unclear  observation = iota // nothing that decides
 	ready                       // it would take a prompt now
 	working                     // it works on something
-	asking                      // a dialog, a draft or a scrolling person stands in the way
+	asking                      // a dialog stands in the way, which keys answer
+	occupied                    // a person has to do something in the pane, or does: a draft, scrolling, signing in
 	trouble                     // it cannot be read, or does not become ready
 	died                        // its process or its pane is gone
 	replaced                    // a new process was started for it
@@ -18,9 +19,9 @@ const (
 // next is the life of an agent:
 //
 //	starting --ready--> idle <--ready / working--> busy
-//	starting, idle, busy, degraded --asking--> waiting_for_human --ready--> idle
+//	starting, idle, busy, degraded --asking, occupied--> waiting_for_human --ready--> idle
 //	                                           waiting_for_human --working, unclear--> busy
-//	starting, idle, busy, waiting_for_human --trouble--> degraded --ready, working, asking--> as above
+//	starting, idle, busy, waiting_for_human --trouble--> degraded --ready, working, asking, occupied--> as above
 //	any --died--> dead --replaced--> starting
 //
 // A dead agent stays dead until it is replaced, whatever its screen still
@@ -36,7 +37,7 @@ func next(state protocol.AgentState, o observation) protocol.AgentState {
 		return protocol.Idle
 	case o == working:
 		return protocol.Busy
-	case o == asking:
+	case o == asking || o == occupied:
 		return protocol.Waiting
 	case o == trouble:
 		return protocol.Degraded

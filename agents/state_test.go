@@ -16,17 +16,17 @@ func TestNextListsEveryArrow(t *testing.T) {
 		degraded = protocol.Degraded
 		dead     = protocol.Dead
 	)
-	observations := []observation{unclear, ready, working, asking, trouble, died, replaced}
+	observations := []observation{unclear, ready, working, asking, occupied, trouble, died, replaced}
 	for _, row := range []struct {
 		from protocol.AgentState
-		to   [7]protocol.AgentState // in the order of the observations
+		to   [8]protocol.AgentState // in the order of the observations
 	}{
-		{starting, [7]protocol.AgentState{starting, idle, busy, waiting, degraded, dead, starting}},
-		{idle, [7]protocol.AgentState{idle, idle, busy, waiting, degraded, dead, starting}},
-		{busy, [7]protocol.AgentState{busy, idle, busy, waiting, degraded, dead, starting}},
-		{waiting, [7]protocol.AgentState{busy, idle, busy, waiting, degraded, dead, starting}},
-		{degraded, [7]protocol.AgentState{degraded, idle, busy, waiting, degraded, dead, starting}},
-		{dead, [7]protocol.AgentState{dead, dead, dead, dead, dead, dead, starting}},
+		{starting, [8]protocol.AgentState{starting, idle, busy, waiting, waiting, degraded, dead, starting}},
+		{idle, [8]protocol.AgentState{idle, idle, busy, waiting, waiting, degraded, dead, starting}},
+		{busy, [8]protocol.AgentState{busy, idle, busy, waiting, waiting, degraded, dead, starting}},
+		{waiting, [8]protocol.AgentState{busy, idle, busy, waiting, waiting, degraded, dead, starting}},
+		{degraded, [8]protocol.AgentState{degraded, idle, busy, waiting, waiting, degraded, dead, starting}},
+		{dead, [8]protocol.AgentState{dead, dead, dead, dead, dead, dead, dead, starting}},
 	} {
 		for i, o := range observations {
 			if got := next(row.from, o); got != row.to[i] {

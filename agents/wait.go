@@ -158,7 +158,8 @@ func (t *turn) progress(ctx context.Context, s Screen, v view, began time.Time) 
 		t.set(asking, "it asks for a tool, see orchestrator-cc inbox", s)
 	case v.dialog:
 		t.life = now
-		t.set(asking, t.opts.Engine.obstacle(s, v), s)
+		o, why := t.opts.Engine.obstacle(s, v)
+		t.set(o, why, s)
 	default:
 		t.set(working, t.awaits(s, v, now), s)
 	}

@@ -159,17 +159,18 @@ func (e eye) restful() time.Duration {
 func (a *Agent) judgeScreen(s Screen, v view, now time.Time) (observation, string) {
 	still := a.eye.stillFor(now)
 	e := a.opts.Engine
+	met, why := e.obstacle(s, v)
 	switch {
 	case s.Dead:
 		return died, exitReason(s)
 	case v.dialog:
-		return asking, e.obstacle(s, v)
+		return met, why
 	case v.busy && still < alive, a.eye.busy && still < outspoken:
 		return working, ""
-	case e.obstacle(s, v) != "":
-		return asking, e.obstacle(s, v)
+	case met != unclear:
+		return met, why
 	case a.drafted(v):
-		return asking, "somebody's text stands in the composer"
+		return occupied, "somebody's text stands in the composer; finish or clear it in its pane"
 	case v.ready && e.Greets && !a.eye.spoke && !a.mute(now):
 		// It will say on its channel that it has started; some draw their
 		// composer long before they take a prompt.

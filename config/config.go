@@ -152,6 +152,7 @@ type Engine struct {
 	Ready       []string // regexps: a line that shows that the program takes input; none: a quiet screen does
 	Busy        []string // regexps: a line that is there only while it works
 	Dialog      []string // regexps: a line of a question that only a person may answer
+	SignedOut   []string // regexps: a line that says that nobody has signed in; the group "type" is what to type for that
 	Answers     []DialogAnswer
 	AllowOnce   DialogAnswer // its own dialog about a tool call, and what allows that call, which a person has allowed elsewhere
 	Composer    []string     // regexps: the line in which a prompt is being typed

@@ -63,6 +63,7 @@ func readEngine(at cursor, name string, engines map[string]Engine) Engine {
 		"ready":       patterns(&e.Ready),
 		"busy":        patterns(&e.Busy),
 		"dialog":      patterns(&e.Dialog),
+		"signed_out":  patterns(&e.SignedOut),
 		"answers":     dialogAnswers(&e.Answers),
 		"allow_once":  dialogAnswer(&e.AllowOnce),
 		"composer":    patterns(&e.Composer),

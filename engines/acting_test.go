@@ -43,7 +43,7 @@ type first struct {
 	name    string
 	prepare func(s *stage, env map[string]string)
 	shows   string
-	idle    bool // it is no dialog: the program takes prompts all the same
+	means   string
 }
 
 func actingOf(name string) acting {
@@ -102,18 +102,18 @@ func actingClaude() acting {
 			return &modeltest.Tool{Name: "Write", Input: map[string]any{"file_path": path, "content": strings.Join(lines, "\n") + "\n"}}
 		},
 		first: []first{
-			{"trust", func(s *stage, _ map[string]string) { s.program.distrust(s.company) }, "trust this folder", false},
+			{"trust", func(s *stage, _ map[string]string) { s.program.distrust(s.company) }, "trust this folder", isDialog},
 			{"sign-in", func(s *stage, env map[string]string) {
 				s.write("home/.claude.json", encode(map[string]any{
 					"theme": "dark", "hasCompletedOnboarding": true, "projects": map[string]any{s.project: map[string]any{"hasTrustDialogAccepted": true}},
 				}))
 				delete(env, "ANTHROPIC_API_KEY")
-			}, "Select login method|Not logged in|/login", false},
+			}, "Not logged in", isSignedOut},
 			{"custom-key", func(s *stage, _ map[string]string) {
 				s.write("home/.claude.json", encode(map[string]any{
 					"theme": "dark", "hasCompletedOnboarding": true, "projects": map[string]any{s.project: map[string]any{"hasTrustDialogAccepted": true}},
 				}))
-			}, "custom API key", false},
+			}, "custom API key", isDialog},
 		},
 	}
 }
@@ -135,12 +135,12 @@ func actingCodex() acting {
 			{"trust", func(s *stage, _ map[string]string) {
 				s.codexConfig(`check_for_update_on_startup = false`)
 				s.write("home/project/.git/HEAD", "ref: refs/heads/main\n") // it asks only about repositories
-			}, "Trust this folder", false},
-			{"sign-in", func(s *stage, _ map[string]string) { s.write("home/.codex/config.toml", "") }, "Sign in with|API key", false},
+			}, "Trust this folder", isDialog},
+			{"sign-in", func(s *stage, _ map[string]string) { s.write("home/.codex/config.toml", "") }, "Sign in with|API key", isDialog},
 			{"update", func(s *stage, _ map[string]string) {
 				s.codexConfig(`[projects."`+s.project+`"]`, `trust_level = "trusted"`)
 				s.write("home/.codex/version.json", encode(map[string]any{"latest_version": "9.9.9", "last_checked_at": time.Now().UTC().Format(time.RFC3339Nano), "dismissed_version": nil}))
-			}, "Update available|Update now", false},
+			}, "Update available|Update now", isDialog},
 		},
 	}
 }
@@ -163,15 +163,15 @@ func actingGemini() acting {
 			return &modeltest.Tool{Name: "write_file", Input: map[string]any{"file_path": path, "content": strings.Join(lines, "\n") + "\n"}}
 		},
 		first: []first{
-			{"trust", func(s *stage, _ map[string]string) { s.geminiSettings("gemini-api-key", true) }, "Do you trust", false},
+			{"trust", func(s *stage, _ map[string]string) { s.geminiSettings("gemini-api-key", true) }, "Do you trust", isDialog},
 			{"sign-in", func(s *stage, env map[string]string) {
 				s.geminiSettings("", false)
 				delete(env, "GEMINI_API_KEY")
-			}, "authenticate", false},
+			}, "authenticate", isDialog},
 			{"missing-key", func(s *stage, env map[string]string) {
 				s.geminiSettings("gemini-api-key", false)
 				delete(env, "GEMINI_API_KEY")
-			}, "API Key", false},
+			}, "API Key", isDialog},
 		},
 	}
 }
@@ -190,7 +190,7 @@ func actingOpenCode() acting {
 		first: []first{
 			{"sign-in", func(s *stage, _ map[string]string) {
 				s.write("home/.config/opencode/opencode.json", `{"autoupdate": false}`)
-			}, `ctrl\+p`, true},
+			}, `ctrl\+p`, isReady},
 		},
 	}
 }

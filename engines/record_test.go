@@ -319,11 +319,7 @@ func firstScenes(s *stage, _ map[string]string) {
 		s.open(env)
 		s.until(f.shows)
 		s.rest()
-		means := isDialog
-		if f.idle {
-			means = isReady
-		}
-		s.take(f.name, means)
+		s.take(f.name, f.means)
 	}
 }
 

@@ -25,15 +25,16 @@ import (
 // What a recorded screen means, told by whoever brought the program there and
 // not by whoever reads it.
 const (
-	isReady    = "ready"     // it would take a prompt
-	isDraft    = "draft"     // a person's text stands in the composer
-	isWorking  = "working"   // a turn runs
-	isSilent   = "silent"    // a turn runs, and nothing but the answer shows it
-	isWaiting  = "waiting"   // a turn waits by itself for the end of a limit
-	isDialog   = "dialog"    // it asks a person something
-	isLookedAt = "looked at" // a person scrolls, or looks through a list
-	isWall     = "wall"      // a quota or a rate limit holds it, and it would take a prompt
-	isDead     = "dead"      // its process has ended
+	isReady     = "ready"      // it would take a prompt
+	isDraft     = "draft"      // a person's text stands in the composer
+	isWorking   = "working"    // a turn runs
+	isSilent    = "silent"     // a turn runs, and nothing but the answer shows it
+	isWaiting   = "waiting"    // a turn waits by itself for the end of a limit
+	isDialog    = "dialog"     // it asks a person something
+	isSignedOut = "signed out" // nobody has signed in to it
+	isLookedAt  = "looked at"  // a person scrolls, or looks through a list
+	isWall      = "wall"       // a quota or a rate limit holds it, and it would take a prompt
+	isDead      = "dead"       // its process has ended
 )
 
 // recorded is a scene.json: what was done before the screen was kept.
