@@ -113,6 +113,9 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 	case protocol.InboxLimited:
 		b.WriteString("  it goes on by itself; to try now: orchestrator-cc resume " + item.Agent + "\n")
 		return b.String()
+	case protocol.InboxDead:
+		b.WriteString("  it is started again by itself; look at its pane: orchestrator-cc attach " + item.Agent + "\n")
+		return b.String()
 	case protocol.InboxDegraded:
 		b.WriteString("  look at its pane: orchestrator-cc attach " + item.Agent + ", and at its program: orchestrator-cc doctor\n")
 		return b.String()

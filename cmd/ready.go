@@ -119,10 +119,12 @@ func (a *app) ready(ctx context.Context, hub *link) (protocol.Overview, error) {
 				show.erase()
 				return overview, nil
 			} else if lost := hopeless(pending); lost != "" {
+				show.erase()
+				a.showScreens(overview, protocol.InboxDead)
 				return overview, withHint(errors.New(lost), "see its pane: orchestrator-cc attach; end everything: orchestrator-cc down")
 			} else if drifted(pending) {
 				show.erase()
-				a.showDrift(overview)
+				a.showScreens(overview, protocol.InboxDegraded)
 				return overview, withHint(fmt.Errorf("not ready: %s", names(pending)),
 					"compare versions with: orchestrator-cc doctor; describe the new screen under engines: in the configuration, or install the tested version")
 			}
@@ -182,10 +184,10 @@ func drifted(pending []protocol.AgentStatus) bool {
 	return true
 }
 
-// showDrift shows what the programs that are not understood show.
-func (a *app) showDrift(o protocol.Overview) {
+// showScreens shows what the programs show that are in the inbox for a reason.
+func (a *app) showScreens(o protocol.Overview, kind string) {
 	for _, item := range o.Inbox {
-		if item.Kind == protocol.InboxDegraded {
+		if item.Kind == kind && item.Screen != "" {
 			a.err.printf("%s shows:\n", item.Agent)
 			for line := range strings.Lines(strings.TrimSpace(harmless(item.Screen))) {
 				a.err.printf("  | %s\n", strings.TrimRight(line, "\n"))

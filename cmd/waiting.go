@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"orchestrator-cc/api"
 	"orchestrator-cc/protocol"
@@ -83,7 +84,7 @@ func held(t protocol.Task, s protocol.AgentStatus) string {
 	case protocol.Dead, protocol.Degraded:
 		return fmt.Sprintf("%s is %s: %s", s.Name, s.State, oneLine(s.Reason))
 	case protocol.Starting:
-		return s.Name + " is starting"
+		return strings.TrimSuffix(s.Name+" is starting: "+oneLine(s.Reason), ": ")
 	}
 	switch {
 	case s.State == protocol.Idle && s.Reason != "":

@@ -14,7 +14,7 @@ import (
 func (w *worker) brief(ctx context.Context) {
 	w.mu.Lock()
 	process := w.pane.Process
-	due := w.Brief != "" && w.dead == "" && w.briefed != process
+	due := w.Brief != "" && !w.dead && w.briefed != process
 	w.mu.Unlock()
 	if !due {
 		return

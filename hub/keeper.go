@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"orchestrator-cc/agents"
 	"orchestrator-cc/tmux"
 )
 
@@ -37,7 +39,16 @@ type life struct {
 	due     time.Time // when a dead one is started again
 }
 
+// death is how an agent's program ended.
+type death struct {
+	why   string // how, and the gist of its last words
+	again string // when it is started again
+	words string // the last lines on its screen
+	times int    // in a row, each soon after the start
+}
+
 const (
+	hapless      = 3 // deaths in a row after which a person is told
 	firstBackoff = 200 * time.Millisecond
 	maxBackoff   = 30 * time.Second
 	healthyAfter = 60 * time.Second // a program that lived this long died afresh
@@ -88,7 +99,7 @@ func (k *keeper) look(ctx context.Context) {
 		seated := k.lives[spec.Name] != nil
 		whole = whole && ok && seated
 		if seated && !ok && (err == nil || errors.Is(err, tmux.ErrGone)) {
-			k.workers[spec.Name].died("its pane is gone; it gets a new one")
+			k.workers[spec.Name].died(death{why: "its pane is gone; it gets a new one"})
 		}
 	}
 	if !whole {
@@ -156,7 +167,10 @@ func (k *keeper) revive(ctx context.Context, spec tmux.PaneSpec, p tmux.PaneInfo
 		}
 		l.due = now.Add(min(firstBackoff<<min(l.deaths, 8), maxBackoff))
 		l.deaths++
-		w.died(fmt.Sprintf("%s; starts again in %s", deathText(p), time.Until(l.due).Round(100*time.Millisecond)))
+		d := k.examine(ctx, p)
+		d.times = l.deaths
+		d.again = fmt.Sprintf("; starts again in %s", time.Until(l.due).Round(100*time.Millisecond))
+		w.died(d)
 	}
 	if now.Before(l.due) {
 		return
@@ -191,6 +205,26 @@ func (k *keeper) respawn(ctx context.Context, spec tmux.PaneSpec) {
 		return
 	}
 	k.seat(fresh, false)
+}
+
+// examine finds out why a program ended: how, and what it said last, as long as
+// its screen stands. One that was killed said nothing about it.
+func (k *keeper) examine(ctx context.Context, p tmux.PaneInfo) death {
+	d := death{why: deathText(p)}
+	if p.ExitSignal != 0 {
+		return d
+	}
+	screen, err := k.server.Pane(p).Capture(ctx, 0)
+	if err != nil {
+		k.log.Warn().Str("agent", p.Name).Err(err).Msg("last words not read")
+		return d
+	}
+	words, gist := agents.LastWords(agents.Screen(screen))
+	d.words = strings.Join(words, "\n")
+	if gist != "" {
+		d.why += ": " + gist
+	}
+	return d
 }
 
 func deathText(p tmux.PaneInfo) string {

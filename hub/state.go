@@ -19,6 +19,9 @@ func (w *worker) recordState(ctx context.Context) {
 	w.mu.Lock()
 	same := w.recorded == now.State || now.State == protocol.Busy
 	pid, restarts := w.pane.PID, w.restarts
+	if now.State == protocol.Idle && !w.dead {
+		w.death = death{} // this start went well
+	}
 	if !same {
 		w.recorded = now.State
 	}
@@ -72,8 +75,11 @@ func (w *worker) status(l *ledger.Ledger, now time.Time) protocol.AgentStatus {
 	if s.State == protocol.Degraded && w.Version != nil && w.version == "" {
 		s.State, s.Reason = protocol.Starting, "" // it is called degraded together with its version, in a moment
 	}
-	if w.dead != "" {
-		s.State, s.Reason = protocol.Dead, w.dead
+	switch {
+	case w.dead:
+		s.State, s.Reason = protocol.Dead, w.death.why+w.death.again
+	case s.State == protocol.Starting && w.death.times >= hapless:
+		s.Reason = w.death.why // it will hardly fare better this time
 	}
 	if waits := w.waits(); waits.Why != "" && s.State == protocol.Busy {
 		s.State, s.Since, s.Until, s.Reason = protocol.Limited, waits.Since, waits.Until, waits.Why+"; it waits by itself"
@@ -143,6 +149,14 @@ func (w *worker) screen() (text, dialog string) {
 	return now.Screen, now.Dialog
 }
 
+// lastWords are those of a program that died, and whether it does so each time
+// it is started.
+func (w *worker) lastWords() (words string, often bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.death.words, w.death.times >= hapless
+}
+
 // item is what the inbox says of an agent, where there is something to do for
 // a person.
 func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
@@ -157,6 +171,10 @@ func (w *worker) item(s protocol.AgentStatus) (protocol.InboxItem, bool) {
 		kind = protocol.InboxLimited
 	case protocol.Degraded:
 		kind = protocol.InboxDegraded
+	case protocol.Dead, protocol.Starting:
+		if words, often := w.lastWords(); often {
+			return protocol.InboxItem{ID: w.Name, Kind: protocol.InboxDead, Agent: w.Name, Task: s.Task, Text: s.Reason, Since: s.Since, Screen: words}, true
+		}
 	}
 	if kind == "" && s.Drift != "" {
 		kind = protocol.InboxDegraded

@@ -38,7 +38,8 @@ type worker struct {
 	restarts int
 	recorded protocol.AgentState     // the state last written to the stream
 	version  string                  // of the program, asked for once it is not what was described
-	dead     string                  // why the program is not running, "" while it is
+	dead     bool                    // the program is not running
+	death    death                   // the last one
 	current  *ledger.Delivery        // what is being delivered
 	cut      context.CancelCauseFunc // ends that exchange
 	attempt  string                  // the newest one, also when it has ended
@@ -63,7 +64,7 @@ func newWorker(b *book, s Seat, redraw chan<- struct{}, log zerolog.Logger) *wor
 func (w *worker) place(pane *tmux.Pane, info tmux.PaneInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pane, w.dead = info, ""
+	w.pane, w.dead = info, false
 	if w.agent != nil {
 		if !w.renewing {
 			w.restarts++
@@ -90,9 +91,9 @@ func (w *worker) startAgain(hung bool) {
 }
 
 // died notes that the agent's program is gone until it is placed again.
-func (w *worker) died(why string) {
+func (w *worker) died(d death) {
 	w.mu.Lock()
-	w.dead = why
+	w.dead, w.death = true, d
 	w.mu.Unlock()
 	w.agent.Poke() // a dying pane prints nothing that would wake its agent
 	w.onChange(agents.Status{})
@@ -237,7 +238,7 @@ func (w *worker) claim(ctx context.Context) (*ledger.Delivery, time.Time, error)
 func (w *worker) isDead() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.dead != ""
+	return w.dead
 }
 
 func (w *worker) epoch() string {

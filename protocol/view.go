@@ -94,6 +94,7 @@ const (
 	InboxNeedsHuman = "needs_human" // a task that nobody but a person can bring further
 	InboxDialog     = "dialog"      // a pane in which a person has to do something
 	InboxDegraded   = "degraded"    // an agent that is not what its engine describes
+	InboxDead       = "dead"        // an agent whose program ends each time it is started
 	InboxLimited    = "limited"     // an agent that waits for a quota or a rate limit to end
 	InboxTokens     = "tokens"      // what has used its tokens, and goes on when a person says so
 )
@@ -101,7 +102,7 @@ const (
 // InboxItem is something that waits for a person.
 type InboxItem struct {
 	ID     string    `json:"id"`   // the task, or the agent
-	Kind   string    `json:"kind"` // needs_human, dialog, degraded, limited, tokens
+	Kind   string    `json:"kind"` // needs_human, dialog, degraded, dead, limited, tokens
 	Agent  string    `json:"agent"`
 	Task   string    `json:"task,omitempty"`
 	Text   string    `json:"text"`
