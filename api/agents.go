@@ -85,7 +85,7 @@ func (s *Server) answerInbox(ctx context.Context, in *inboxAnswer) (*body[Receip
 	}
 	if item.Kind == KindConfirmation {
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for approval, which takes no text", item.Agent).
-			Cure("orchestrator-cc approve %s, or: deny %s", item.ID, item.ID))
+			Cure("orchestrator-cc approve %s, or: orchestrator-cc deny %s", item.ID, item.ID))
 	}
 	if item.Kind == protocol.InboxTokens {
 		return nil, refuse(protocol.Faultf(protocol.CodeConflict, "%s asks for tokens, which takes no text", item.ID).
@@ -129,6 +129,9 @@ func (s *Server) allow(ctx context.Context, in *inboxPath) (*body[Receipt], erro
 func (s *Server) answerDialog(ctx context.Context, c caller, item protocol.InboxItem, dialog string, keys []string) (Receipt, error) {
 	if err := s.person(c); err != nil {
 		return Receipt{}, err
+	}
+	if item.Dialog == "" {
+		return Receipt{}, protocol.Faultf(protocol.CodeConflict, "%s shows no dialog", item.Agent).Cure("look at its pane: orchestrator-cc attach %s", item.Agent)
 	}
 	if len(keys) == 0 || dialog == "" {
 		return Receipt{}, protocol.Faultf(protocol.CodeConflict, "%s shows a dialog, which takes keys", item.Agent).

@@ -31,7 +31,7 @@ func newAnswerCommand(a *app) *cobra.Command {
 			return runAnswer(c.Context(), a, o)
 		},
 	}
-	c.Flags().StringArrayVar(&o.keys, "key", nil, "press this key in a dialog, by its tmux name, such as Enter or 1; may come again")
+	c.Flags().StringArrayVar(&o.keys, "key", nil, "press this key in a dialog, by its tmux name, such as Enter, Escape, Down, y or 1; may come again")
 	c.Flags().StringVar(&o.dialog, "dialog", "", "the dialog you have seen, by its `ID` in the inbox; another one is not answered")
 	return c
 }

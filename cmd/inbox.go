@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,7 +94,11 @@ func (a *app) showRules(ctx context.Context, hub *link, asJSON bool) error {
 // inboxItem shows what is asked and every way to answer.
 func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 	var b strings.Builder
-	b.WriteString(v.paint(yellow, item.Kind) + "  " + v.paint(bold, short(item.ID)) + "  " + item.Agent + ", for " + age(now, item.Since) + "\n")
+	kind := item.Kind
+	if kind == protocol.InboxDialog && item.Dialog == "" {
+		kind = "pane"
+	}
+	b.WriteString(v.paint(yellow, kind) + "  " + v.paint(bold, whose(item)) + ", for " + age(now, item.Since) + "\n")
 	for line := range strings.Lines(strings.TrimSpace(harmless(item.Text))) {
 		b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
 	}
@@ -102,7 +108,7 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		}
 	}
 	if item.Kind == api.KindConfirmation {
-		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: deny " + short(item.ID) + "\n")
+		b.WriteString("  decide: orchestrator-cc approve " + short(item.ID) + ", or: orchestrator-cc deny " + short(item.ID) + "\n")
 		b.WriteString("  with --for task or --for agent also from now on: " + oneLine(item.Rule) + "\n")
 		return b.String()
 	}
@@ -121,16 +127,60 @@ func inboxItem(v voice, item protocol.InboxItem, now time.Time) string {
 		return b.String()
 	}
 	if item.Kind == protocol.InboxDialog && item.Dialog != "" {
-		b.WriteString("  answer it: orchestrator-cc answer " + item.Agent + " --dialog " + item.Dialog + " --key KEY, or in its pane: attach " + item.Agent + "\n")
+		b.WriteString(dialogCure(item))
 		return b.String()
 	}
 	if item.Kind == protocol.InboxDialog || item.Task == "" {
-		b.WriteString("  answer it in its pane: orchestrator-cc attach " + item.Agent + "\n")
+		b.WriteString("  its pane: orchestrator-cc attach " + item.Agent + "\n")
 		return b.String()
 	}
 	id := short(item.ID)
-	b.WriteString("  answer it: orchestrator-cc answer " + id + " TEXT, or: retry " + id + ", or: cancel " + id + "\n")
+	b.WriteString("  answer it: orchestrator-cc answer " + id + " TEXT, or: orchestrator-cc retry " + id + ", or: orchestrator-cc cancel " + id + "\n")
 	return b.String()
+}
+
+// whose names an item and its agent, once where they are the same.
+func whose(item protocol.InboxItem) string {
+	if item.ID == item.Agent {
+		return item.Agent
+	}
+	return short(item.ID) + "  " + item.Agent
+}
+
+// dialogCure is a command that answers a dialog, and the keys that may be in
+// place of the one in it.
+func dialogCure(item protocol.InboxItem) string {
+	keys := dialogKeys(item.Screen)
+	return "  answer it: orchestrator-cc answer " + item.Agent + " --dialog " + item.Dialog + " " + keys[0] +
+		"\n  other keys: " + strings.Join(keys[1:], ", ") + "; or in its pane: orchestrator-cc attach " + item.Agent + "\n"
+}
+
+var (
+	numberedChoice = regexp.MustCompile(`^[\s\x{a0}│┃>❯›●]*([1-9])\. `)
+	yesOrNo        = regexp.MustCompile(`(?i)[\[(]y(es)?/no?[\])]`)
+)
+
+// dialogKeys are flags that may answer the dialog on a screen. Enter, which
+// takes the choice that the program has marked, comes first; a question for yes
+// or no wants a letter before it.
+func dialogKeys(screen string) []string {
+	if yesOrNo.MatchString(screen) {
+		return []string{"--key y --key Enter", "--key n --key Enter"}
+	}
+	var choices []string // of the lowest list
+	for line := range strings.Lines(screen) {
+		m := numberedChoice.FindStringSubmatch(line)
+		if m != nil && m[1] == "1" {
+			choices = nil
+		}
+		if m != nil && m[1] == strconv.Itoa(len(choices)+1) {
+			choices = append(choices, "--key "+m[1])
+		}
+	}
+	if choices == nil {
+		choices = []string{"--key Down"}
+	}
+	return append(append([]string{"--key Enter"}, choices...), "--key Escape")
 }
 
 // allowanceCure is what a person can do about what has used its tokens.
@@ -138,9 +188,9 @@ func allowanceCure(item protocol.InboxItem) string {
 	cure := "give as many again: orchestrator-cc approve " + short(item.ID)
 	switch {
 	case item.Task != "":
-		cure += ", or: cancel " + short(item.ID)
+		cure += ", or: orchestrator-cc cancel " + short(item.ID)
 	case item.Agent != protocol.All:
-		cure += ", or: resume " + item.Agent
+		cure += ", or: orchestrator-cc resume " + item.Agent
 	}
 	return cure
 }

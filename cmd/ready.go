@@ -225,7 +225,7 @@ func (r *readiness) draw(o protocol.Overview, now time.Time) {
 		for _, s := range o.Agents {
 			if r.said[s.Name] != s.State {
 				r.said[s.Name] = s.State
-				r.v.printf("%s: %s %s\n", s.Name, s.State, oneLine(s.Reason))
+				r.v.printf("%s\n", strings.TrimRight(fmt.Sprintf("%s: %s %s", s.Name, s.State, oneLine(s.Reason)), " "))
 			}
 		}
 		return

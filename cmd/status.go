@@ -111,7 +111,7 @@ func overviewText(v voice, o protocol.Overview, now time.Time) string {
 	if len(o.Inbox) > 0 {
 		b.WriteString("\n" + v.paint(yellow, fmt.Sprintf("waits for you: %d", len(o.Inbox))) + " (orchestrator-cc inbox)\n")
 		for _, item := range o.Inbox {
-			line := "  " + short(item.ID) + "  " + item.Agent + "  " + oneLine(item.Text)
+			line := "  " + whose(item) + "  " + oneLine(item.Text)
 			if edge := v.width(); edge > 0 {
 				line = shorten(line, edge)
 			}

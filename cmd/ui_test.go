@@ -78,11 +78,27 @@ func TestGoldenViews(t *testing.T) {
 		{"up-own-server", waysIn(protocol.Health{Session: "s", Socket: "default"}, nil)},
 		{"show", taskTree(plainVoice(0), family(now))},
 		{"inbox", inboxItem(plainVoice(0), protocol.InboxItem{ID: idDone, Kind: "needs_human", Agent: "grand_boss", Task: idDone, Text: "no answer\nafter 3 tries", Since: now.Add(-time.Minute)}, now)},
+		{"inbox-panes", inboxPanes(now)},
 		{"hop", hopLine(plainVoice(0), line) + "\n" + hopLine(plainVoice(60), line) + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { golden(t, tt.name, tt.got) })
 	}
+}
+
+// inboxPanes is what the inbox says of panes that wait for a person.
+func inboxPanes(now time.Time) string {
+	var b strings.Builder
+	for _, item := range []protocol.InboxItem{
+		{Text: "a dialog waits for an answer: Trust this folder?", Dialog: "5d41402a", Screen: "Tips:\n1. Ask\n2. Read\n3. Write\n\nTrust this folder?\n❯ 1. Yes\n  2. No"},
+		{Text: "a dialog waits for an answer: May I read?", Dialog: "5d41402a", Screen: "May I read? (y/n)"},
+		{Text: "a dialog waits for an answer: Press a key", Dialog: "5d41402a", Screen: "Press a key"},
+		{Text: "somebody's text stands in the composer; finish or clear it in its pane", Screen: "❯ half"},
+	} {
+		item.ID, item.Kind, item.Agent, item.Since = "grand_boss", protocol.InboxDialog, "grand_boss", now
+		b.WriteString(inboxItem(plainVoice(0), item, now))
+	}
+	return b.String()
 }
 
 // family is a task with two generations below it.

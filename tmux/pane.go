@@ -133,7 +133,7 @@ var keyForm = regexp.MustCompile(`^([CMS]-)*(\S|Enter|Escape|Tab|BTab|Space|BSpa
 func (p *Pane) Press(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if !keyForm.MatchString(key) {
-			return fmt.Errorf("press %q in pane of %s: tmux knows no such key", key, p.info.Name)
+			return fmt.Errorf("press %q in pane of %s: tmux knows no such key; name one such as Enter, Escape, Down, y or 1", key, p.info.Name)
 		}
 	}
 	line := []string{
