@@ -51,9 +51,10 @@ func sorted(list []Problem) []Problem {
 }
 
 // suggest is the cure for a word that is not in a list: the near one, if there
-// is one, and otherwise all that could be written.
+// is one, and otherwise all that could be written. The empty word, which some
+// lists allow, says nothing to a reader.
 func suggest(word string, known []string) string {
-	known = slices.Sorted(slices.Values(known))
+	known = slices.DeleteFunc(slices.Sorted(slices.Values(known)), func(w string) bool { return w == "" })
 	if near := protocol.Nearest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

@@ -41,6 +41,7 @@ func TestMistakes(t *testing.T) {
 		{"duration without unit", "limits: {timeout: 30}\n", []string{`c.yaml:1:19: limits.timeout: "30" is not a duration; write a number with its unit, such as 500ms, 30s or 60m`}},
 		{"negative duration", "limits: {timeout: -3s}\n", []string{`c.yaml:1:19: limits.timeout: -3s is out of range; write one from 1ms to 168h0m0s`}},
 		{"factor", "retry: {multiplier: .nan}\n", []string{`c.yaml:1:21: retry.multiplier: NaN is out of range; write a number from 1 to 100`}},
+		{"layout", "layout: tiles\n", []string{`c.yaml:1:9: layout: "tiles" is not possible here; write one of: panes, windows`}},
 		{"language", "cluster: {language: fr}\n", []string{`c.yaml:1:21: cluster.language: "fr" is not possible here; write one of: en, ja`}},
 		{"session name", "cluster: {session_name: 'a:b'}\n", []string{`c.yaml:1:25: cluster.session_name: "a:b" cannot name a tmux session; use letters, digits, "_" and "-", at most 48`}},
 		{"unknown engine", "engine: clade\n", []string{`c.yaml:1:9: engine: engine "clade" is unknown; did you mean "claude"?`}},
