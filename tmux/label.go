@@ -29,8 +29,9 @@ const borderFormat = "#{?@orch_state,#[fg=#{?@orch_colour,#{@orch_colour},defaul
 // ageFormat counts seconds below two minutes, minutes below two hours, then hours.
 const ageFormat = "#{?#{e|<:" + age + ",120}," + age + "s,#{?#{e|<:" + age + ",7200},#{e|/:" + age + ",60}m,#{e|/:" + age + ",3600}h}}"
 
-// helpFormat says which keys help, more of them after the prefix, and nothing where the screen is narrow.
-const helpFormat = "#{?client_prefix,arrows move · z zoom · d detach · ? help ,#{?#{e|<:#{client_width},100},,C-b ? help }}"
+// helpFormat says which keys help, more of them after the prefix, and nothing where the screen is narrow. The dot before
+// them goes with them.
+const helpFormat = "#{?client_prefix,· arrows move · z zoom · d detach · ? help ,#{?#{e|<:#{client_width},100},,· C-b ? help }}"
 
 const age = "#{e|-:#{T:@orch_clock},#{@orch_since}}"
 
@@ -47,7 +48,7 @@ func sessionLook(session string) []string {
 		{"status-left-length", "40"},
 		{"status-left", "#[fg=cyan,bold] #{session_name} #[default]"},
 		{"status-right-length", "120"},
-		{"status-right", "#{@orch_status} #[dim]· " + helpFormat + "#[default]"},
+		{"status-right", "#{@orch_status} #[dim]" + helpFormat + "#[default]"},
 		{"message-style", "fg=default,bg=default,reverse"},
 	} {
 		out = append(out, command("set-option", "-t", session, kv[0], kv[1]))

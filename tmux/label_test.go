@@ -73,6 +73,35 @@ func TestLabelsAndStatusLineAreShown(t *testing.T) {
 	}
 }
 
+// Where there is no room for the keys, the status line ends with what it says.
+func TestNarrowStatusLineEndsClean(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 80, 120} {
+		o := tmuxtest.Options(t)
+		s := tmux.New(o)
+		build(t, s, five())
+		if err := s.StatusLine(t.Context(), "0 open · 3 done"); err != nil {
+			t.Fatal(err)
+		}
+		want := "0 open · 3 done"
+		if width >= 100 {
+			want += " · C-b ? help"
+		}
+		screen := outside(t, o, s.AttachArgv(""), tmux.Size{Width: width, Height: 24})
+		line := func() string {
+			for row := range strings.Lines(screen()) {
+				if strings.Contains(row, "0 open") {
+					return strings.TrimSpace(row)
+				}
+			}
+			return ""
+		}
+		if !tmuxtest.Within(tmuxtest.Wait, func() bool { return strings.HasSuffix(line(), want) }) {
+			t.Errorf("at %d columns: got %q, want it to end with %q", width, line(), want)
+		}
+	}
+}
+
 func TestBellMarksTheHubsWindow(t *testing.T) {
 	t.Parallel()
 	o := tmuxtest.Options(t)
