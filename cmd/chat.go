@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator-cc/builtin"
+	"orchestrator-cc/config"
 )
 
 // What tells a chat about its model, besides the flags of its command. The
@@ -68,6 +70,12 @@ func (o chatOptions) brain(marker string, getenv func(string) string) (*builtin.
 		chat.Brief = string(text)
 	}
 	return chat, nil
+}
+
+// lacksModel says that an engine is a chat which nobody has told its model.
+func lacksModel(e config.Engine, getenv func(string) string) bool {
+	named := slices.ContainsFunc(e.Command, func(arg string) bool { return arg == "--model" || strings.HasPrefix(arg, "--model=") })
+	return slices.Contains(e.Command, engineChat) && !named && first(e.Env[envChatModel], getenv(envChatModel)) == ""
 }
 
 // aboutChat says who is asked, and whether an earlier conversation goes on. One

@@ -60,7 +60,7 @@ func runDoctor(ctx context.Context, a *app) error {
 	findings = append(findings, examineFolder(p), examineJournal(p, cfg), examineDisk(p))
 	findings = append(findings, a.examineHub(ctx, p)...)
 	findings = append(findings, examineStream(p)...)
-	findings = append(findings, examineEngines(ctx, cfg)...)
+	findings = append(findings, a.examineEngines(ctx, cfg)...)
 
 	failed := false
 	for _, f := range findings {
@@ -252,19 +252,22 @@ func examineStream(p place) []finding {
 
 // examineEngines asks the programs for their versions side by side, for some
 // take seconds to tell.
-func examineEngines(ctx context.Context, cfg config.Config) []finding {
+func (a *app) examineEngines(ctx context.Context, cfg config.Config) []finding {
 	names := slices.Sorted(maps.Keys(cfg.Engines))
 	names = slices.DeleteFunc(names, func(name string) bool { return len(cfg.Engines[name].Command) == 0 })
 	out := make([]finding, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
-		group.Go(func() { out[i] = examineEngine(ctx, cfg.Engines[name]) })
+		group.Go(func() { out[i] = a.examineEngine(ctx, cfg.Engines[name]) })
 	}
 	group.Wait()
 	return out
 }
 
-func examineEngine(ctx context.Context, e config.Engine) finding {
+func (a *app) examineEngine(ctx context.Context, e config.Engine) finding {
+	if e.Command[0] == config.Self && lacksModel(e, a.getenv) {
+		return finding{gradeNone, "engine", e.Name + ": built in, but no model is named", "set " + envChatModel + " in its env:, see docs/ENGINES.md"}
+	}
 	if e.Command[0] == config.Self {
 		return finding{gradeOK, "engine", e.Name + ": built in", ""}
 	}

@@ -29,6 +29,14 @@ func TestDoctor(t *testing.T) {
 			r.hub.Change(func(o *protocol.Overview) { o.Hub.Problems = []string{"disk full"} })
 		}, 1, "fail hub       disk full"},
 		{"the journal's place is a file", func(t *testing.T, r *rig) { write(t, r, "logs", "x") }, 1, "fail journal"},
+		{"a chat without a model", func(*testing.T, *rig) {}, 0, "--   engine    chat: built in, but no model is named\n               set CHAT_MODEL"},
+		{"a chat with a model", func(t *testing.T, r *rig) {
+			write(t, r, "config/cc-cluster.yaml", "engines: {chat: {env: {CHAT_MODEL: qwen3}}}\n")
+		}, 0, "ok   engine    chat: built in\n"},
+		{"a chat with a model by the environment", func(_ *testing.T, r *rig) { r.getenv = environment("CHAT_MODEL", "qwen3") }, 0, "ok   engine    chat: built in\n"},
+		{"a chat with a model by its command", func(t *testing.T, r *rig) {
+			write(t, r, "config/cc-cluster.yaml", "engines: {chat: {command: ['{self}', agent, --engine, chat, --model=qwen3]}}\n")
+		}, 0, "ok   engine    chat: built in\n"},
 		{"no stream yet", func(*testing.T, *rig) {}, 0, "--   stream    not begun"},
 	}
 	for _, tt := range tests {
