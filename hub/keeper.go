@@ -214,7 +214,7 @@ func (k *keeper) examine(ctx context.Context, p tmux.PaneInfo) death {
 	if p.ExitSignal != 0 {
 		return d
 	}
-	screen, err := k.server.Pane(p).Capture(ctx, 0)
+	screen, err := k.server.Pane(p).Capture(ctx, 1) // tmux moves the first row up to write that the pane is dead
 	if err != nil {
 		k.log.Warn().Str("agent", p.Name).Err(err).Msg("last words not read")
 		return d
