@@ -49,7 +49,7 @@ func plan() map[string]room {
 		"hub":       {doors: []string{"protocol", "tmux", "investigate", "personalities", "config", "ledger", "bus", "logs", "agents"}, foreign: []string{"golang.org/x/sync"}},
 		"api":       {doors: []string{"protocol", "logs"}, foreign: []string{"github.com/danielgtaylor/huma/v2", "github.com/coder/websocket", "github.com/prometheus/common"}},
 		"mcpserver": {doors: []string{"protocol"}, foreign: []string{"github.com/modelcontextprotocol/go-sdk"}},
-		"cmd":       {all: true, foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "charm.land/lipgloss/v2", "github.com/mattn/go-isatty", "golang.org/x/term"}},
+		"cmd":       {all: true, foreign: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "charm.land/lipgloss/v2", "github.com/mattn/go-isatty", "golang.org/x/sys", "golang.org/x/term"}},
 		"e2e":       {all: true, foreign: []string{"github.com/rogpeppe/go-internal"}},
 		"engines":   {all: true, programs: true},
 		"web":       {},

@@ -54,12 +54,12 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 const watchTick = 500 * time.Millisecond
 
 // watchStatus redraws in place on a terminal. Into a pipe it writes the status
-// again whenever it says something new.
+// again whenever it says something new, for as long as anybody reads it.
 func (a *app) watchStatus(ctx context.Context, hub *link) error {
 	ticker := time.NewTicker(watchTick)
 	defer ticker.Stop()
 	lines, last := 0, ""
-	for {
+	for !a.out.deserted() {
 		overview, err := hub.Overview(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -90,6 +90,7 @@ func (a *app) watchStatus(ctx context.Context, hub *link) error {
 		case <-ticker.C:
 		}
 	}
+	return nil
 }
 
 // top is as many lines of a text as fit on a screen: what has scrolled away

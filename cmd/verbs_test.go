@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,35 @@ func TestWatchIntoAPipe(t *testing.T) {
 	}
 	if got := r.out.String(); !strings.Contains(got, "busy") || strings.Contains(got, "\x1b") {
 		t.Errorf("got %q, want the change, and no cursor movement", got)
+	}
+}
+
+// TestWatchEndsWithItsReader notices on an idle company, where nothing is
+// written, that nobody reads any more.
+func TestWatchEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	r.app.out.w = writer
+	ended := make(chan int, 1)
+	ctx, cancel := withDeadline(t)
+	defer cancel()
+	go func() { ended <- run(ctx, r.app, []string{"status", "--watch"}) }()
+	if _, err := reader.Read(make([]byte, 1<<16)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case code := <-ended:
+		t.Fatalf("got exit %d while somebody reads, want it to go on", code)
+	case <-time.After(2 * watchTick):
+	}
+	reader.Close()
+	if code := <-ended; code != 0 || ctx.Err() != nil {
+		t.Errorf("got exit %d, %v, want 0 before the deadline", code, ctx.Err())
 	}
 }
 
