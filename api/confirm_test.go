@@ -92,8 +92,9 @@ func TestConfirmationByAPerson(t *testing.T) {
 		if got := <-decided; got.State != want || got.By != protocol.User {
 			t.Errorf("got %+v, want %s by the user", got, want)
 		}
-		if _, err := user.Decide(t.Context(), item.ID, api.Decision{Approved: true}); protocol.CodeOf(err) != protocol.CodeConflict {
-			t.Errorf("got %v, want a second answer refused", err)
+		_, err = user.Decide(t.Context(), item.ID, api.Decision{Approved: true})
+		if protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "what waits now: orchestrator-cc inbox") {
+			t.Errorf("got %v, want a second answer refused, and what to do", err)
 		}
 	}
 }

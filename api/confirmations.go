@@ -118,13 +118,16 @@ func (s *Server) resolve(ctx context.Context, c caller, id string, d Decision) (
 	}
 	err = s.decide(ctx, item, v)
 	if err != nil && protocol.CodeOf(err) == protocol.CodeDuplicate {
-		return item, protocol.Faultf(protocol.CodeConflict, "confirmation %s is answered already", item.ID)
+		return item, protocol.Faultf(protocol.CodeConflict, "confirmation %s is answered already", item.ID).Cure(answeredCure)
 	}
 	if err != nil {
 		return item, err
 	}
 	return s.awaitDecision(ctx, c, item.ID)
 }
+
+// answeredCure is for whoever answers what is answered.
+const answeredCure = "see what waits now: orchestrator-cc inbox"
 
 // findConfirmation finds one for the caller: by its whole id, or for an
 // overseer by the beginning of it.
@@ -143,7 +146,7 @@ func (s *Server) findConfirmation(c caller, id string) (protocol.Confirmation, e
 		return protocol.Confirmation{}, protocol.Invalid("id", "%s fits several confirmations", id).Cure("type more of it; see orchestrator-cc inbox")
 	}
 	if found[0].State != protocol.ConfirmationPending {
-		return found[0], protocol.Faultf(protocol.CodeConflict, "confirmation %s is %s already", found[0].ID, found[0].State)
+		return found[0], protocol.Faultf(protocol.CodeConflict, "confirmation %s is %s already", found[0].ID, found[0].State).Cure(answeredCure)
 	}
 	return found[0], nil
 }

@@ -42,7 +42,8 @@ func openPort(o hubOptions, cfg config.Config) (*port, error) {
 		return nil, withHint(fmt.Errorf("open the HTTP interface: %w", err), "set api.tls in the configuration, or listen on 127.0.0.1")
 	}
 	if err != nil {
-		return nil, withHint(fmt.Errorf("open the HTTP interface: %w", err), "choose another port")
+		// In the error, not beside it: up reads it in the hub's diary.
+		return nil, fmt.Errorf("open the HTTP interface: %w; choose another port with --port, or in api.listen of the configuration", err)
 	}
 	p := &port{listener: l, names: []string{host}, url: "http://" + l.Addr().String()}
 	if cert != nil {
