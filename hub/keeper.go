@@ -115,6 +115,8 @@ func (k *keeper) look(ctx context.Context) {
 			k.respawn(ctx, spec)
 		} else if p.Epoch != k.lives[spec.Name].epoch {
 			k.seat(p, false)
+		} else {
+			k.workers[spec.Name].found()
 		}
 	}
 }
@@ -136,6 +138,7 @@ func (k *keeper) build(ctx context.Context) {
 		}
 		old := k.lives[p.Name]
 		if old != nil && old.epoch == p.Epoch {
+			k.workers[p.Name].found()
 			continue
 		}
 		if renewed, err := k.server.Renew(ctx, p.Name); err == nil {

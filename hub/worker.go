@@ -99,6 +99,18 @@ func (w *worker) died(d death) {
 	w.onChange(agents.Status{})
 }
 
+// found says that the agent's pane is the one it had, and lives: that it was
+// gone tmux only said.
+func (w *worker) found() {
+	w.mu.Lock()
+	dead := w.dead
+	w.dead, w.death = false, death{}
+	w.mu.Unlock()
+	if dead {
+		w.onChange(agents.Status{})
+	}
+}
+
 // poke makes the agent look, once it has a pane.
 func (w *worker) poke() {
 	notify(w.usage.stirred)
