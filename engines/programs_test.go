@@ -155,7 +155,10 @@ func opencode() program {
 				}},
 			}))
 			c.copy("home/.config/opencode", "opencode-library")
-			return map[string]string{"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+			return map[string]string{
+				"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+				"TMPDIR": c.home(), // for a library of 13 MB, which each start leaves there
+			}
 		},
 		shell: func(command string) (string, any) {
 			return "bash", map[string]any{"command": command, "description": "a test"}
