@@ -64,6 +64,11 @@ func runLog(ctx context.Context, a *app, o logOptions) error {
 	if a.getenv(envURL) != "" {
 		read = a.logThere
 	}
+	if o.follow {
+		reading, stop := a.out.whileRead(ctx)
+		defer stop()
+		ctx = reading
+	}
 	err := read(ctx, o, show)
 	if err == nil && !shown && !o.follow {
 		a.err.printf("no hops yet\n")

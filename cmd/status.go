@@ -50,16 +50,15 @@ func runStatus(ctx context.Context, a *app, o statusOptions) error {
 	})
 }
 
-// watchTick is how often the watcher looks; ages move by it.
-const watchTick = 500 * time.Millisecond
-
 // watchStatus redraws in place on a terminal. Into a pipe it writes the status
 // again whenever it says something new, for as long as anybody reads it.
 func (a *app) watchStatus(ctx context.Context, hub *link) error {
+	ctx, stop := a.out.whileRead(ctx)
+	defer stop()
 	ticker := time.NewTicker(watchTick)
 	defer ticker.Stop()
 	lines, last := 0, ""
-	for !a.out.deserted() {
+	for {
 		overview, err := hub.Overview(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -90,7 +89,6 @@ func (a *app) watchStatus(ctx context.Context, hub *link) error {
 		case <-ticker.C:
 		}
 	}
-	return nil
 }
 
 // top is as many lines of a text as fit on a screen: what has scrolled away

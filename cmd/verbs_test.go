@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -177,32 +178,39 @@ func TestWatchIntoAPipe(t *testing.T) {
 	}
 }
 
-// TestWatchEndsWithItsReader notices on an idle company, where nothing is
+// TestViewsEndWithTheirReader notices on an idle company, where nothing is
 // written, that nobody reads any more.
-func TestWatchEndsWithItsReader(t *testing.T) {
+func TestViewsEndWithTheirReader(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer writer.Close()
-	r.app.out.w = writer
-	ended := make(chan int, 1)
-	ctx, cancel := withDeadline(t)
-	defer cancel()
-	go func() { ended <- run(ctx, r.app, []string{"status", "--watch"}) }()
-	if _, err := reader.Read(make([]byte, 1<<16)); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case code := <-ended:
-		t.Fatalf("got exit %d while somebody reads, want it to go on", code)
-	case <-time.After(2 * watchTick):
-	}
-	reader.Close()
-	if code := <-ended; code != 0 || ctx.Err() != nil {
-		t.Errorf("got exit %d, %v, want 0 before the deadline", code, ctx.Err())
+	for _, view := range [][]string{{"status", "--watch"}, {"log", "-f"}} {
+		t.Run(view[0], func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			write(t, r, "logs/messages.jsonl", journalText)
+			r.hub.Change(func(o *protocol.Overview) { o.Hub.Journal = filepath.Join(r.dir, "logs", "messages.jsonl") })
+			reader, writer, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer writer.Close()
+			r.app.out.w = writer
+			ended := make(chan int, 1)
+			ctx, cancel := withDeadline(t)
+			defer cancel()
+			go func() { ended <- run(ctx, r.app, view) }()
+			if _, err := reader.Read(make([]byte, 1<<16)); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case code := <-ended:
+				t.Fatalf("got exit %d while somebody reads, want it to go on", code)
+			case <-time.After(2 * watchTick):
+			}
+			reader.Close()
+			if code := <-ended; code != 0 || ctx.Err() != nil {
+				t.Errorf("got exit %d, %v, want 0 before the deadline", code, ctx.Err())
+			}
+		})
 	}
 }
 
