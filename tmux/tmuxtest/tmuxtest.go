@@ -128,13 +128,26 @@ func endServers(t testing.TB, dir string, env []string) {
 	for _, socket := range sockets {
 		pid := ask(env, socket, "list-sessions", "-F", "#{pid}")
 		panes := ask(env, socket, "list-panes", "-a", "-F", "#{pane_pid}")
-		ask(env, socket, "kill-server")
+		born := map[int]string{}
 		for _, text := range append(strings.Fields(pid), strings.Fields(panes)...) {
 			if n, err := strconv.Atoi(text); err == nil {
-				end(t, n)
+				born[n] = birth(n)
 			}
 		}
+		ask(env, socket, "kill-server")
+		for pid, at := range born {
+			end(t, pid, at)
+		}
 	}
+}
+
+// birth is when a process began. Tests that start thousands of processes use up
+// the ids: one that is gone may soon be another test's tmux server.
+func birth(pid int) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	began, _ := exec.CommandContext(ctx, "ps", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
+	return string(began)
 }
 
 // ask runs one tmux command; a server that is already gone has no answer.
@@ -151,8 +164,8 @@ func ask(env []string, socket string, args ...string) string {
 }
 
 // end waits for a process that was told to go and kills it when it stays.
-func end(t testing.TB, pid int) {
-	if Within(2*time.Second, func() bool { return Gone(pid) }) {
+func end(t testing.TB, pid int, born string) {
+	if Within(2*time.Second, func() bool { return Gone(pid) || birth(pid) != born }) {
 		return
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
