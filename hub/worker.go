@@ -104,7 +104,9 @@ func (w *worker) died(d death) {
 func (w *worker) found() {
 	w.mu.Lock()
 	dead := w.dead
-	w.dead, w.death = false, death{}
+	if dead {
+		w.dead, w.death = false, death{}
+	}
 	w.mu.Unlock()
 	if dead {
 		w.onChange(agents.Status{})
